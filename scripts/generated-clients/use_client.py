@@ -77,12 +77,19 @@ assert run.activity.reason is EndReasonWord.COMPLETED, run.activity
 
 runs = runs_list.sync(client=client, limit=1)
 assert isinstance(runs, RunPage) and [one.id for one in runs.items] == [run.id], runs
-costs = costs_list.sync(client=client, group=CostsListGroup.RUN)
-assert isinstance(costs, Costs), costs
-cost = next(cost for cost in costs.items if cost.key == run.id)
+
+# What was spent is added up a moment after the run has ended.
+while True:
+    costs = costs_list.sync(client=client, group=CostsListGroup.RUN)
+    assert isinstance(costs, Costs), costs
+    cost = next((cost.cost_micro_usd for cost in costs.items if cost.key == run.id), None)
+    if cost == run.totals.cost_micro_usd:
+        break
+    assert time.monotonic() < deadline, costs
+    time.sleep(0.05)
 
 problem = runs_get.sync("20260101-000000-000000", client=client)
 assert isinstance(problem, Problem) and problem.code is ProblemCode.RUN_NOT_FOUND, problem
 
-found = {"run": run.id, "tool": request.data["tool"], "records": len(seqs), "cost_micro_usd": cost.cost_micro_usd}
+found = {"run": run.id, "tool": request.data["tool"], "records": len(seqs), "cost_micro_usd": cost}
 print(json.dumps(found))

@@ -76,11 +76,17 @@ assert.deepEqual(
   runs.items.map((one) => one.id),
   [id],
 );
-const { data: costs } = await costsList({ client, query: { group: 'run' }, throwOnError: true });
-const cost = costs.items.find((one) => one.key === id);
-assert(cost);
+
+// What was spent is added up a moment after the run has ended.
+const deadline = Date.now() + 60_000;
+let cost: number | undefined;
+while (cost !== run.totals.cost_micro_usd) {
+  assert(Date.now() < deadline, `${cost} of ${run.totals.cost_micro_usd}`);
+  const { data: costs } = await costsList({ client, query: { group: 'run' }, throwOnError: true });
+  cost = costs.items.find((one) => one.key === id)?.cost_micro_usd;
+}
 
 const { error } = await runsGet({ client, path: { id: '20260101-000000-000000' } });
 assert.equal(error?.code, 'run_not_found');
 
-process.stdout.write(`${JSON.stringify({ run: id, tool, records: seqs.length, cost_micro_usd: cost.cost_micro_usd })}\n`);
+process.stdout.write(`${JSON.stringify({ run: id, tool, records: seqs.length, cost_micro_usd: cost })}\n`);

@@ -1,8 +1,10 @@
-// Writes src/api/schema.d.ts from docs/openapi.json. Names of operations are left out: they are not unique.
+// Writes src/api/schema.d.ts from docs/openapi.json, and docs/stream.schema.json from src/wire. Names of operations are
+// left out of the former: the page does not use them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { streamSchema } from './write-stream-schema.mjs';
 
-export async function schema() {
+async function schema() {
   const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
   for (const path of Object.values(document.paths)) {
     for (const operation of Object.values(path)) delete operation.operationId;
@@ -12,12 +14,16 @@ export async function schema() {
   return head + astToString(await openapiTS(document));
 }
 
-const target = new URL('../src/api/schema.d.ts', import.meta.url);
-if (process.argv.includes('--check')) {
-  if (readFileSync(target, 'utf8') !== (await schema())) {
-    process.stderr.write('src/api/schema.d.ts is not what docs/openapi.json says: run `npm run schema`\n');
+const files = [
+  ['../src/api/schema.d.ts', await schema(), 'docs/openapi.json says'],
+  ['../../docs/stream.schema.json', streamSchema(), 'src/wire says'],
+];
+for (const [name, text, source] of files) {
+  const file = new URL(name, import.meta.url);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, text);
+  } else if (readFileSync(file, 'utf8') !== text) {
+    process.stderr.write(`${name} is not what ${source}: run \`npm run schema\`\n`);
     process.exitCode = 1;
   }
-} else {
-  writeFileSync(target, await schema());
 }

@@ -62,6 +62,7 @@ fn query() -> PageQuery {
         after: None,
         before: None,
         kinds: Vec::new(),
+        filter: None,
         limit: LIMIT,
         max_bytes: MAX_BYTES,
     }

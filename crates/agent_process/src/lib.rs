@@ -39,7 +39,7 @@ pub use guard::{guard_main, guard_main_reexec};
 pub use lineage::{Lineage, is_connected_from_below, lineage};
 pub use process::{Control, ExitWaiter, Output, Process, StderrOutput, StdinWriter};
 pub use resolve::find_program;
-pub use run_to_completion::{ShortOutput, output_of};
+pub use run_to_completion::{ShortOutput, output_of, output_up_to};
 #[cfg(unix)]
 pub use signals::is_signal_ignored;
 pub use spawn::spawn;

@@ -1,4 +1,4 @@
-//! `output_of`: runs a program that answers quickly, such as `agent --version`, and returns its output.
+//! `output_of`, `output_up_to`: run a program that answers quickly, such as `agent --version`, and return its output.
 
 use std::time::Duration;
 
@@ -7,15 +7,17 @@ use crate::exit::ExitReport;
 use crate::spawn::spawn;
 use crate::spec::{Limits, SpawnSpec};
 
-/// How much of stdout is kept. The rest is read and discarded, so that the program can finish.
+/// How much of stdout [`output_of`] keeps.
 const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 
 /// The output of a short program; see [`output_of`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ShortOutput {
-    /// The first 64 KiB of stdout.
+    /// The start of stdout: 64 KiB, or what was asked for.
     pub stdout: Vec<u8>,
+    /// Whether there was more.
+    pub is_truncated: bool,
     /// How the program ended.
     pub exit: ExitReport,
 }
@@ -25,7 +27,19 @@ pub struct ShortOutput {
 ///
 /// # Errors
 /// If the program could not be started.
-pub async fn output_of(mut spec: SpawnSpec, timeout: Duration) -> Result<ShortOutput, SpawnError> {
+pub async fn output_of(spec: SpawnSpec, timeout: Duration) -> Result<ShortOutput, SpawnError> {
+    output_up_to(spec, timeout, MAX_OUTPUT_BYTES).await
+}
+
+/// As [`output_of`], with up to `max_bytes` of stdout. The rest is read and discarded, so that the program can finish.
+///
+/// # Errors
+/// If the program could not be started.
+pub async fn output_up_to(
+    mut spec: SpawnSpec,
+    timeout: Duration,
+    max_bytes: usize,
+) -> Result<ShortOutput, SpawnError> {
     spec.limits = Limits::default()
         .timeout(timeout)
         .interrupt_grace(Duration::ZERO)
@@ -33,13 +47,15 @@ pub async fn output_of(mut spec: SpawnSpec, timeout: Duration) -> Result<ShortOu
         .drain(Duration::from_millis(200))
         .exit_after_end_of_output(Duration::from_secs(1));
     let mut process = spawn(spec).await?;
-    let mut stdout = Vec::new();
+    let (mut stdout, mut is_truncated) = (Vec::new(), false);
     while let Some(Ok(chunk)) = process.output.next_chunk().await {
-        let room = MAX_OUTPUT_BYTES - stdout.len();
+        let room = max_bytes - stdout.len();
         stdout.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        is_truncated |= chunk.len() > room;
     }
     Ok(ShortOutput {
         stdout,
+        is_truncated,
         exit: process.exit.await,
     })
 }

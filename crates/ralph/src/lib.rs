@@ -6,7 +6,6 @@ pub mod console;
 pub mod current_process;
 pub mod diagnostics;
 pub mod failure;
-pub mod git;
 pub mod home;
 pub mod keyboard;
 pub mod notify;

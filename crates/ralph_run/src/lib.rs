@@ -3,6 +3,7 @@
 mod budget;
 pub mod control;
 mod driver;
+pub mod git;
 mod home;
 mod journal;
 mod lock;
@@ -30,8 +31,8 @@ pub use home::{
 };
 pub use journal::{
     Damage, DamageKind, EventHead, JournalError, JournalFollower, JournalItem, JournalLine, JournalMatch,
-    JournalPage, JournalReader, JournalRecords, JournalWriter, PageQuery, PendingSync, RecordHead,
-    RecordLine, Resumed, epoch_of, may_lack_text, read_journal, read_journal_tail, restore_text,
+    JournalPage, JournalReader, JournalRecords, JournalWriter, PageQuery, PendingSync, RecordFilter,
+    RecordHead, RecordLine, Resumed, epoch_of, may_lack_text, read_journal, read_journal_tail, restore_text,
     restored_kind,
 };
 pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject};

@@ -3,13 +3,22 @@
 use std::fmt;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use ralph_run::control::{ControlClient, ControlError, ControlRequest, Receipt, Refusal};
+use ralph_run::git::{GitChanges, changes_since};
 use ralph_run::{Home, Liveness, RunDirectory, RunFile, open_regular_file, remove_ended};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use crate::sandboxed_open::open_in_workspace;
+
+/// How many workspaces are compared with their commits at once: each comparison may read every file.
+const MAX_COMPARISONS: usize = 2;
+const MAX_COMPARISON_WAIT: Duration = Duration::from_secs(10);
 
 /// What a runner can be asked for. A missing run or file is [`io::ErrorKind::NotFound`].
 #[async_trait]
@@ -22,6 +31,9 @@ pub trait Runners: fmt::Debug + Send + Sync + 'static {
 
     /// Reads the start of a file beneath a workspace, and nothing outside of it.
     async fn file(&self, workspace: &Path, path: &Path, max_bytes: u64) -> io::Result<FileStart>;
+
+    /// Compares the files of a workspace with a commit, or only one of them. None if git cannot say.
+    async fn changes(&self, workspace: &Path, start_commit: &str, path: Option<&str>) -> Option<GitChanges>;
 
     /// Deletes a run that has ended, with everything that was kept of it.
     async fn remove(&self, run: &str) -> io::Result<Removal>;
@@ -99,13 +111,17 @@ impl From<ControlError> for CommandError {
 #[derive(Debug, Clone)]
 pub struct SocketRunners {
     home: Home,
+    comparisons: Arc<Semaphore>,
 }
 
 impl SocketRunners {
     /// The runners of this home.
     #[must_use]
     pub fn new(home: Home) -> Self {
-        Self { home }
+        Self {
+            home,
+            comparisons: Arc::new(Semaphore::new(MAX_COMPARISONS)),
+        }
     }
 
     async fn find<T: Send + 'static>(
@@ -165,6 +181,12 @@ impl Runners for SocketRunners {
         .await
     }
 
+    async fn changes(&self, workspace: &Path, start_commit: &str, path: Option<&str>) -> Option<GitChanges> {
+        let permit = timeout(MAX_COMPARISON_WAIT, self.comparisons.acquire()).await;
+        let _permit = permit.ok()?.ok()?;
+        changes_since(workspace, start_commit, path).await
+    }
+
     async fn remove(&self, run: &str) -> io::Result<Removal> {
         let (home, run) = (self.home.clone(), run.to_owned());
         blocking(move || {
@@ -201,7 +223,7 @@ impl Runners for SocketRunners {
 }
 
 struct LocalRawLog {
-    file: std::sync::Arc<std::fs::File>,
+    file: Arc<std::fs::File>,
     length_bytes: u64,
 }
 
@@ -213,7 +235,7 @@ impl RawLog for LocalRawLog {
 
     async fn read_at(&self, offset: u64, max_bytes: usize) -> io::Result<Bytes> {
         use std::os::unix::fs::FileExt as _;
-        let file = std::sync::Arc::clone(&self.file);
+        let file = Arc::clone(&self.file);
         blocking(move || {
             let mut bytes = vec![0; max_bytes];
             let read = file.read_at(&mut bytes, offset)?;

@@ -5,7 +5,7 @@ import type { components, paths } from './schema';
 import { serverClock } from './server-clock';
 import { authorization } from './session-key';
 
-type Schemas = components['schemas'];
+export type Schemas = components['schemas'];
 export type Run = Schemas['Run'];
 export type RunPage = Schemas['RunPage'];
 export type Found = Schemas['Found'];

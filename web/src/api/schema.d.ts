@@ -702,6 +702,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the files that a run changed, with their diffs. If the workspace is a git repository and had a commit when the run
+         *     started, these are the net changes, including those that shell commands made; otherwise they are what tool calls reported.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Only what tool calls reported, even if git knows the net changes. */
+                    reported?: boolean;
+                    /** @description Only this file, relative to the workspace. It has its diff even if that is left out of the list. Only for net changes. */
+                    path?: string;
+                    /** @description Only reported changes after this record. */
+                    after?: number;
+                    /** @description Only reported changes before this record. Without `after` these are the last ones before it. */
+                    before?: number;
+                    /** @description `next` of the page before. It continues in the same direction, and replaces `after` and `before`. */
+                    cursor?: string;
+                    /** @description How many tool calls at most, for reported changes. */
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    /** @description The run. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The changes. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Changes"];
+                    };
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}/events": {
         parameters: {
             query?: never;
@@ -748,6 +810,61 @@ export interface paths {
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists what went wrong in a run: failed tool calls and verify commands, errors, and attempts that ended with an error. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Only those after this record. */
+                    after?: number;
+                    /** @description Only those before this record. Without `after` these are the last ones before it. */
+                    before?: number;
+                    /** @description `next` of the page before. It continues in the same direction, and replaces `after` and `before`. */
+                    cursor?: string;
+                    /** @description How many at most. */
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    /** @description The run. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of failures. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["FailurePage"];
+                    };
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1824,6 +1941,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stream.schema.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Describes the messages of the WebSocket and the records of runs, as a JSON Schema. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The schema. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/schema+json": Record<string, never>;
+                    };
+                };
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tickets": {
         parameters: {
             query?: never;
@@ -2298,12 +2455,84 @@ export interface components {
             next: string | null;
             untrusted?: components["schemas"]["UntrustedWorkspace"] | null;
         };
+        /**
+         * @description Where changes come from.
+         * @enum {string}
+         */
+        Basis: "git" | "reported";
+        /** @description A change of a file. */
+        Change: {
+            /**
+             * Format: int32
+             * @description Lines added; null if not known, as for a binary file.
+             */
+            added: number | null;
+            /**
+             * Format: date-time
+             * @description When it was reported; null if `basis` is `git`.
+             */
+            at: string | null;
+            /**
+             * @description The hunks of a unified diff; null for a binary file, one that is too long for this list, or if the agent did not
+             *     report them.
+             */
+            diff: string | null;
+            /** @description What happened to it. */
+            kind: components["schemas"]["KindOfChange"];
+            /** @description The file: relative to the workspace if git says so, otherwise as the agent names it. */
+            path: string;
+            /**
+             * Format: int32
+             * @description Lines removed; null if not known.
+             */
+            removed: number | null;
+            /**
+             * Format: int64
+             * @description The record that reported it; null if `basis` is `git`.
+             */
+            seq: number | null;
+        };
         /** @description What to change about a run. What is left out stays as it is. */
         ChangeRun: {
             /** @description All tags of the run. */
             tags?: string[];
             /** @description The title; null for the start of the prompt. */
             title?: string | null;
+        };
+        /** @description The files that a run changed. */
+        Changes: {
+            /** @description Where the changes come from. */
+            basis: components["schemas"]["Basis"];
+            /**
+             * Format: date-time
+             * @description When the files were compared, if `basis` is `git`.
+             */
+            compared_at: string | null;
+            /** @description Changes when the journal is another one: what was read before means nothing then. */
+            epoch: string;
+            /**
+             * Format: int64
+             * @description The run's last record when this was read.
+             */
+            head_seq: number;
+            /** @description Whether the list is cut off: git lists at most 1,000 files. Pages of reported changes have a `next` instead. */
+            is_truncated: boolean;
+            /** @description One for each file if `basis` is `git`; otherwise one for each change, in order. */
+            items: components["schemas"]["Change"][];
+            /** @description Gives the next page of reported changes in the same direction, as `cursor`; null if there is none now. */
+            next: string | null;
+            /**
+             * Format: int64
+             * @description Gives the page behind this one, as `after`; null if there is none now.
+             */
+            next_after: number | null;
+            /**
+             * Format: int64
+             * @description Gives the page before, as `before`; null if this is the first one.
+             */
+            next_before: number | null;
+            /** @description The commit that the files are compared with, if `basis` is `git`. */
+            start_commit: string | null;
         };
         /** @description The run was told. What comes of it is in its records. */
         CommandReceipt: {
@@ -2392,6 +2621,52 @@ export interface components {
          * @enum {string}
          */
         EndReasonWord: "completed" | "agent_error" | "verify_failed" | "denied" | "not_logged_in" | "model_not_found" | "backend_unavailable" | "interrupted" | "stopped" | "terminated" | "hung_up" | "output_closed" | "crashed" | "no_result" | "storage_failed" | "lost";
+        /** @description Something that went wrong. */
+        Failure: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description The verify command, if `kind` is `verify`. */
+            command?: string;
+            /** @description The tool call, if `kind` is `tool`. */
+            item?: string;
+            /** @description What failed. */
+            kind: components["schemas"]["FailureKind"];
+            /** @description What is known about it: the error, or the end of the output. */
+            message: string;
+            /**
+             * Format: int64
+             * @description The record that says so.
+             */
+            seq: number;
+        };
+        /**
+         * @description What failed.
+         * @enum {string}
+         */
+        FailureKind: "tool" | "verify" | "error" | "attempt";
+        /** @description A page of failures, in order. */
+        FailurePage: {
+            /** @description The failures. */
+            items: components["schemas"]["Failure"][];
+            /**
+             * @description Gives the next page in the same direction, as `cursor`; null if there is none now. A page can be empty and still have
+             *     a next one: only a part of a long journal is searched at once.
+             */
+            next: string | null;
+            /**
+             * Format: int64
+             * @description Gives the page behind this one, as `after`; null if there is none now.
+             */
+            next_after: number | null;
+            /**
+             * Format: int64
+             * @description Gives the page before, as `before`; null if this is the first one.
+             */
+            next_before: number | null;
+        };
         /** @description What is wrong with one part of a request's body. */
         FieldError: {
             /** @description For people: what is wrong with it. */
@@ -2464,6 +2739,11 @@ export interface components {
          * @enum {string}
          */
         KindOfApproval: "permission" | "question" | "plan";
+        /**
+         * @description What happened to a file.
+         * @enum {string}
+         */
+        KindOfChange: "added" | "modified" | "deleted" | "moved";
         /**
          * @description Which limit.
          * @enum {string}

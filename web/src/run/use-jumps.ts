@@ -1,59 +1,60 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+import { fetchChanges, fetchFailures } from '../api/changes';
 import { messageOf } from '../api/error';
-import { fetchRecords, type RecordQuery } from '../api/records';
+import { fetchRecords } from '../api/records';
 import { useKey } from '../keys/use-key';
-import type { RunRecord } from '../wire';
 
 export type JumpKind = 'errors' | 'edits' | 'questions';
 
+/** A part of the records that are looked for, in order. */
+export interface Part {
+  items: { seq: number }[];
+  next_after: number | null;
+  next_before: number | null;
+}
+
+interface PartQuery {
+  after?: number;
+  before?: number;
+  limit: number;
+}
+
 /** What is jumped to. The server looks, so that all of the run is covered and not only what the page holds. */
-const JUMPS: Record<JumpKind, { kinds: string; is: (record: RunRecord) => boolean }> = {
-  errors: {
-    kinds: 'error,tool_finished,verify_finished,attempt_ended',
-    is: ({ event }) => {
-      if (event.type === 'tool_finished') return event.data.status === 'failed';
-      if (event.type === 'verify_finished') return !event.data.is_ok;
-      if (event.type === 'attempt_ended') return Boolean(event.data.error);
-      return event.type === 'error';
-    },
+const JUMPS: Record<JumpKind, (run: string, query: PartQuery, signal: AbortSignal) => Promise<Part>> = {
+  errors: fetchFailures,
+  edits: async (run, query, signal) => {
+    const page = await fetchChanges(run, { reported: true, ...query }, signal);
+    return { ...page, items: page.items.map(({ seq }) => ({ seq: seq ?? 0 })) };
   },
-  edits: {
-    kinds: 'tool_finished',
-    is: ({ event }) => event.type === 'tool_finished' && (event.data.changes?.length ?? 0) > 0,
-  },
-  questions: {
-    kinds: 'permission_requested,question_asked,plan_proposed',
-    is: () => true,
+  questions: async (run, query, signal) => {
+    const kinds = 'permission_requested,question_asked,plan_proposed';
+    const page = await fetchRecords(run, { kinds, ...query }, signal);
+    return { ...page, items: page.records };
   },
 };
 
 const NOTHING = { message: null, lookFurther: null };
-/** How many pages are looked through at once, so that a jump ends; who wants to know looks further. */
-const MOST_PAGES = 40;
+/** The server searches a part of a long journal at once. After so many parts a jump ends, and can be continued. */
+const MOST_PARTS = 40;
 /** Shorter waits are not told of. */
 const SOON_MS = 300;
 
 /** What came of looking for a record: where it is, that there is none, or up to where none was seen. */
 export type Nearest = { is: 'found' | 'unknown'; seq: number } | { is: 'none' };
 
-/** The nearest record of a kind after or before another. */
+/** The nearest record after or before another. */
 export async function findNearest(
-  fetch: (
-    query: RecordQuery,
-  ) => Promise<{ records: RunRecord[]; next_after: number | null; next_before: number | null }>,
-  kind: JumpKind,
+  fetch: (query: PartQuery) => Promise<Part>,
   at: number,
   isForward: boolean,
 ): Promise<Nearest> {
-  const { kinds, is } = JUMPS[kind];
   let from = at;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const limit = page === 0 ? 50 : 500;
-    const found = await fetch({ kinds, limit, ...(isForward ? { after: from } : { before: from }) });
-    const hit = isForward ? found.records.find(is) : found.records.findLast(is);
+  for (let part = 0; part < MOST_PARTS; part += 1) {
+    const found = await fetch({ limit: 1, ...(isForward ? { after: from } : { before: from }) });
+    const hit = isForward ? found.items[0] : found.items.at(-1);
     if (hit) return { is: 'found', seq: hit.seq };
     const next = isForward ? found.next_after : found.next_before;
-    if (next === null || found.records.length === 0) return { is: 'none' };
+    if (next === null) return { is: 'none' };
     from = next;
   }
   return { is: 'unknown', seq: from };
@@ -89,8 +90,8 @@ export function useJumps(run: string, reader: RefObject<number>, goTo: (seq: num
       const soon = setTimeout(() => say('Looking…'), SOON_MS);
       const where = isForward ? 'later' : 'earlier';
       try {
-        const fetch = (query: RecordQuery) => fetchRecords(run, query, end.signal);
-        const nearest = await findNearest(fetch, kind, from, isForward);
+        const fetch = (query: PartQuery) => JUMPS[kind](run, query, end.signal);
+        const nearest = await findNearest(fetch, from, isForward);
         if (end.signal.aborted) return;
         setTold(NOTHING);
         if (nearest.is === 'found') latestGoTo.current(nearest.seq);

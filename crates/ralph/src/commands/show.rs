@@ -15,7 +15,7 @@ use crate::commands::listing::columns;
 use crate::commands::run_client;
 use crate::commands::runs::note_lost;
 use crate::console::{render_json_pretty, write_stdout};
-use crate::git::{Commits, commits_since};
+use ralph_run::git::{Commits, commits_since};
 
 /// Show the state, cost, changes and files of a run
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

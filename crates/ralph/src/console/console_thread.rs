@@ -11,8 +11,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::terminal::Console;
-use crate::git::commits_since;
 use crate::keyboard::{KeyboardSession, KeyboardSetup, SessionEvent};
+use ralph_run::git::commits_since;
 
 /// How soon the status line shows a change, and how soon a reader that is gone is noticed.
 const TICK_INTERVAL: Duration = Duration::from_millis(200);

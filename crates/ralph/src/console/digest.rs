@@ -5,7 +5,7 @@ use ralph_run::model::{ChangedFile, RunModel};
 use ralph_run::{EndReason, LimitKind, RunEnded, RunKind, short_run_id};
 
 use super::style::{Style, paint};
-use crate::git::Commits;
+use ralph_run::git::Commits;
 use run_view::{
     describe_end, describe_totals, describe_verify, format_cents, format_tokens, in_workspace, one_line,
 };

@@ -17,8 +17,8 @@ use super::stdio::{self, Output};
 use super::style::{Style, paint};
 use super::view::View;
 use crate::current_process;
-use crate::git::Commits;
 use crate::keyboard::KeyboardSession;
+use ralph_run::git::Commits;
 use run_view::width;
 
 /// How often a run shows that it is alive when it prints nothing else to a pipe.

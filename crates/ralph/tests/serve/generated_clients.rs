@@ -1,8 +1,6 @@
 //! Clients that public generators make of `docs/openapi.json`, used against a server. `scripts/generated-clients/` has
 //! the generators and the programs that use the clients.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, answered, asks, is_done, works};
@@ -19,18 +17,7 @@ fn uses_the_api(language: &str) {
     let server = stage.serve();
     let folder = stage.path("generated");
     std::fs::create_dir(&folder).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/generated-clients/run");
-    let mut command = stage.command(script.to_str().unwrap());
-    // The generators are in the cache folder; Node may be anywhere.
-    for name in ["PATH", "XDG_CACHE_HOME", "RALPH_CLI_CACHE"] {
-        command.envs(std::env::var_os(name).map(|value| (name, value)));
-    }
-    if std::env::var_os("XDG_CACHE_HOME").is_none() {
-        command.env(
-            "XDG_CACHE_HOME",
-            Path::new(&std::env::var_os("HOME").unwrap()).join(".cache"),
-        );
-    }
+    let mut command = stage.with_cache("scripts/generated-clients/run");
     command
         .arg(language)
         .arg(&folder)

@@ -13,4 +13,5 @@ mod generated_clients;
 mod secrets;
 mod stage;
 mod starting;
+mod stream_schema;
 mod trust;

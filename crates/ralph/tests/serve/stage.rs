@@ -78,6 +78,20 @@ impl Stage {
         command
     }
 
+    /// A script of the repository, with the programs that are installed in the cache folder.
+    pub(crate) fn with_cache(&self, script: &str) -> Command {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(script);
+        let mut command = self.command(script.to_str().unwrap());
+        for name in ["PATH", "XDG_CACHE_HOME", "RALPH_CLI_CACHE"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        if std::env::var_os("XDG_CACHE_HOME").is_none() {
+            let home = std::env::var_os("HOME").unwrap();
+            command.env("XDG_CACHE_HOME", Path::new(&home).join(".cache"));
+        }
+        command
+    }
+
     pub(crate) fn ralph(&self, args: &[&str]) -> Command {
         let mut command = self.command(env!("CARGO_BIN_EXE_ralph"));
         command.args(args);

@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::check::format_version;
 use super::reader::{JournalItem, JournalLine, JournalReader, seq_of};
+use super::record_filter::RecordFilter;
 use super::record_head::{RecordHead, leading_kind};
 use crate::record::FORMAT_VERSION;
 
@@ -24,6 +25,8 @@ pub struct PageQuery {
     pub before: Option<u64>,
     /// Only these kinds; all if empty.
     pub kinds: Vec<String>,
+    /// Only records with this content.
+    pub filter: Option<RecordFilter>,
     /// At most this many records.
     pub limit: usize,
     /// At most this many bytes, as they are in the journal; but at least one record.
@@ -37,7 +40,9 @@ impl PageQuery {
     }
 
     fn is_wanted(&self, kind: &str) -> bool {
-        kind != "delta" && (self.kinds.is_empty() || self.kinds.iter().any(|wanted| wanted == kind))
+        kind != "delta"
+            && (self.kinds.is_empty() || self.kinds.iter().any(|wanted| wanted == kind))
+            && self.filter.is_none_or(|filter| filter.may_accept(kind))
     }
 }
 
@@ -158,8 +163,11 @@ impl<'q> Filling<'q> {
         if leading_kind(line.bytes).is_some_and(|kind| !self.query.is_wanted(kind)) {
             return ControlFlow::Continue(());
         }
-        let Some(head) = RecordHead::parse(line.bytes).filter(|head| self.query.is_wanted(&head.event.kind))
-        else {
+        let is_wanted = |head: &RecordHead<'_>| {
+            self.query.is_wanted(&head.event.kind)
+                && self.query.filter.is_none_or(|filter| filter.accepts(head))
+        };
+        let Some(head) = RecordHead::parse(line.bytes).filter(is_wanted) else {
             return ControlFlow::Continue(());
         };
         let is_full =

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::super::page::PageQuery;
+use super::super::record_filter::RecordFilter;
 use super::{CHUNK_BYTES, JournalItem, JournalMatch, JournalReader, MAX_LINE_BYTES};
 
 fn line(seq: u64, kind: &str, padding: usize) -> String {
@@ -206,6 +207,7 @@ const ALL: PageQuery = PageQuery {
     after: None,
     before: None,
     kinds: Vec::new(),
+    filter: None,
     limit: 100,
     max_bytes: usize::MAX,
 };
@@ -293,4 +295,41 @@ fn a_page_has_only_the_kinds_that_are_asked_for() {
         ..ALL
     };
     assert_eq!(page(none), (vec![], None));
+}
+
+#[test]
+fn a_page_of_failures_has_nothing_else() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let events = [
+        r#"{"agent_kind":"x","type":"tool_finished","data":{"item":"t","status":"completed","output":"failed"}}"#,
+        r#"{"agent_kind":"x","type":"tool_finished","data":{"item":"t","status":"failed","output":""}}"#,
+        r#"{"type":"verify_finished","data":{"command":"c","is_ok":true}}"#,
+        r#"{"type":"verify_finished","data":{"command":"c","is_ok":false}}"#,
+        r#"{"type":"attempt_ended","data":{"outcome":"completed"}}"#,
+        r#"{"type":"attempt_ended","data":{"outcome":"failed","error":{"class":"x"}}}"#,
+        r#"{"agent_kind":"x","type":"error","data":null}"#,
+        r#"{"agent_kind":"x","type":"tool_finished","data":{"item":"t","status":"completed","output":"","changes":[{"path":"a","kind":"added"}]}}"#,
+        r#"{"agent_kind":"x","type":"tool_finished","data":"odd"}"#,
+    ];
+    let mut text = String::new();
+    for (index, event) in events.iter().enumerate() {
+        let seq = index + 1;
+        text.push_str(&format!(
+            "{{\"seq\":{seq},\"at\":\"2026-01-01T00:00:00Z\",\"iteration\":1,\"attempt\":1,\"event\":{event}}}\n"
+        ));
+    }
+    std::fs::write(file.path(), text).unwrap();
+    let page = |filter, before| {
+        let query = PageQuery {
+            filter: Some(filter),
+            before,
+            ..ALL
+        };
+        let page = JournalReader::open(file.path()).unwrap().page(&query).unwrap();
+        page.records.iter().map(|record| record.seq).collect::<Vec<_>>()
+    };
+    for before in [None, Some(u64::MAX)] {
+        assert_eq!(page(RecordFilter::Failures, before), [2, 4, 6, 7]);
+        assert_eq!(page(RecordFilter::FileChanges, before), [8]);
+    }
 }

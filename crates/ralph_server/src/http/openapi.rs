@@ -156,6 +156,14 @@ fn problem() -> Response {
         .build()
 }
 
+/// Describes the messages of the WebSocket and the records of runs, as a JSON Schema.
+#[utoipa::path(get, path = "/api/v1/stream.schema.json", operation_id = "stream_schema", tag = "live",
+    responses((status = 200, description = "The schema.", body = Object, content_type = "application/schema+json")))]
+pub(super) async fn stream_schema() -> impl IntoResponse {
+    let schema = include_str!("../../../../docs/stream.schema.json");
+    ([(header::CONTENT_TYPE, "application/schema+json")], schema)
+}
+
 /// Describes the API.
 #[utoipa::path(get, path = "/api/v1/openapi.json", operation_id = "openapi_document", tag = "server",
     responses((status = 200, description = "This document.", body = Object)))]

@@ -88,11 +88,12 @@ pub(super) async fn page(
     Parameters(asked): Parameters<RecordsParameters>,
 ) -> Result<Json<RecordPage>, Problem> {
     let summary = app.run(&id).await?;
-    let (after, before) = range(&asked)?;
+    let (after, before) = range(asked.after, asked.before, asked.cursor.as_deref())?;
     let query = PageQuery {
         after,
         before,
         kinds: words(asked.kinds.as_deref()),
+        filter: None,
         limit: limit(asked.limit, 200, MAX_RECORDS)?,
         max_bytes: MAX_BYTES,
     };
@@ -106,35 +107,56 @@ pub(super) async fn page(
         Some(head) => (head.epoch, head.seq),
         None => (summary.epoch, summary.head_seq),
     };
-    let JournalPage { records, next } = read(&app, &id, query).await?;
-    let first = records.first().map(|record| record.seq);
-    let last = records.last().map(|record| record.seq);
-    let (next_before, next_after) = if is_backward {
-        (next, last)
-    } else {
-        (first.filter(|first| *first > 1), next)
-    };
-    let next = if is_backward {
-        next_before.map(|seq| format!("before:{seq}"))
-    } else {
-        next_after.map(|seq| format!("after:{seq}"))
-    };
+    let page = read(&app, &id, query).await?;
+    let neighbours = Neighbours::of(&page, is_backward);
     Ok(Json(RecordPage {
         epoch,
         head_seq,
-        items: records.iter().map(parse).collect::<Result<_, _>>()?,
-        next,
-        next_after,
-        next_before,
+        items: page.records.iter().map(parse).collect::<Result<_, _>>()?,
+        next: neighbours.next,
+        next_after: neighbours.next_after,
+        next_before: neighbours.next_before,
     }))
 }
 
-/// Which records are asked for: those after a seq, those before one, or both.
-fn range(asked: &RecordsParameters) -> Result<(Option<u64>, Option<u64>), Problem> {
+/// Where the pages before and after a page of records begin.
+pub(super) struct Neighbours {
+    /// The next page in the same direction, as `cursor`.
+    pub(super) next: Option<String>,
+    pub(super) next_after: Option<u64>,
+    pub(super) next_before: Option<u64>,
+}
+
+impl Neighbours {
+    pub(super) fn of(page: &JournalPage, is_backward: bool) -> Self {
+        let first = page.records.first().map(|record| record.seq);
+        let last = page.records.last().map(|record| record.seq);
+        if is_backward {
+            Self {
+                next: page.next.map(|seq| format!("before:{seq}")),
+                next_after: last,
+                next_before: page.next,
+            }
+        } else {
+            Self {
+                next: page.next.map(|seq| format!("after:{seq}")),
+                next_after: page.next,
+                next_before: first.filter(|first| *first > 1),
+            }
+        }
+    }
+}
+
+/// Which records are asked for: those after a seq, those before one, or both. A cursor replaces them.
+pub(super) fn range(
+    after: Option<u64>,
+    before: Option<u64>,
+    cursor: Option<&str>,
+) -> Result<(Option<u64>, Option<u64>), Problem> {
     let invalid = |detail: &str| Problem::new(ProblemCode::InvalidParameter, detail);
-    let (after, before) = match &asked.cursor {
-        None => (asked.after, asked.before),
-        Some(_) if asked.after.is_some() || asked.before.is_some() => {
+    let (after, before) = match cursor {
+        None => (after, before),
+        Some(_) if after.is_some() || before.is_some() => {
             let detail = "`cursor` cannot be used with `after` or `before`";
             return Err(Problem::new(ProblemCode::Unprocessable, detail));
         }
@@ -179,6 +201,7 @@ pub(super) async fn one(
         after: Some(seq.checked_sub(1).ok_or_else(none)?),
         before: Some(seq.checked_add(1).ok_or_else(none)?),
         kinds: Vec::new(),
+        filter: None,
         limit: 1,
         max_bytes: usize::MAX,
     };
@@ -186,7 +209,7 @@ pub(super) async fn one(
     Ok(Json(parse(page.records.first().ok_or_else(none)?)?))
 }
 
-async fn read(app: &App, run: &str, query: PageQuery) -> Result<JournalPage, Problem> {
+pub(super) async fn read(app: &App, run: &str, query: PageQuery) -> Result<JournalPage, Problem> {
     let page = app.journals.page(run, query).await;
     page.map_err(|error| unreadable(run, &error))
 }

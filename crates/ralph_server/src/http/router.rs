@@ -11,9 +11,9 @@ use super::access::{Access, RouteCheck, check_access, check_route};
 use super::idempotency::remember_answers;
 use super::route::{PublicRoutes, Route, RouteInfo};
 use super::{
-    approvals, backends, commands, compression, costs, files, live_streams, login, login_sessions, messages,
-    metrics_page, openapi, pages, raw, records, run_changes, runs, search, sessions, start, status, tickets,
-    workspaces,
+    approvals, backends, changes, commands, compression, costs, failures, files, live_streams, login,
+    login_sessions, messages, metrics_page, openapi, pages, raw, records, run_changes, runs, search,
+    sessions, start, status, tickets, workspaces,
 };
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
@@ -37,6 +37,7 @@ pub(super) fn table() -> Vec<Route> {
         Route::read(routes!(status::ready)),
         Route::admin(routes!(metrics_page::metrics)),
         Route::read(routes!(openapi::document)).confined(),
+        Route::read(routes!(openapi::stream_schema)).confined(),
         Route::read(routes!(runs::list)),
         Route::start(routes!(start::start)),
         Route::read(routes!(runs::show)),
@@ -44,9 +45,11 @@ pub(super) fn table() -> Vec<Route> {
         Route::admin(routes!(run_changes::delete)),
         Route::read(routes!(records::page)),
         Route::read(routes!(records::one)),
+        Route::read(routes!(failures::list)),
         Route::read(routes!(raw::output)),
         Route::read(routes!(raw::errors)),
         Route::read(routes!(files::preview)),
+        Route::read(routes!(changes::list)),
         Route::steer(routes!(messages::send)),
         Route::read(routes!(messages::list)),
         Route::steer(routes!(messages::edit, messages::withdraw)),

@@ -306,6 +306,7 @@ async fn read_summary(app: &App, id: &str) -> Option<RunSummary> {
         after: None,
         before: None,
         kinds: Vec::new(),
+        filter: None,
         limit: 1000,
         max_bytes: 4 << 20,
     };

@@ -389,11 +389,11 @@ mod tests {
         let mut fold = RunFold::new();
         fold.push(STARTED.as_bytes());
         let mut first = fold.summary().unwrap().clone();
-        // About as much as a run of Claude Code has.
+        // About as much as a real run has.
         first.title =
             "Make the tests of the parser pass, and add one for each error that it reports".to_owned();
-        first.workspace = "/home/somebody/projects/parser".to_owned();
-        first.model = Some("claude-sonnet-4-5-20250929".to_owned());
+        first.workspace = "/w/projects/the-parser-of-it".to_owned();
+        first.model = Some("a-model-with-a-long-name-1".to_owned());
         first.permission_mode = Some("accept_edits".to_owned());
         first.session_ids = vec!["00000000-0000-4000-8000-000000000001".to_owned()];
         first.totals.tokens.input = 1_234;

@@ -8,6 +8,7 @@
 mod agent;
 mod attacks;
 mod behind;
+mod changes;
 mod changing;
 mod client;
 mod commands;

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { FileDiff } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { fetchChanges } from '../../api/changes';
 import { messageOf } from '../../api/error';
-import { fetchRecords } from '../../api/records';
 import { CopyButton } from '../../code/CopyButton';
 import { DiffModeButton } from '../../diff/DiffModeButton';
 import { DiffView } from '../../diff/DiffView';
@@ -10,9 +10,9 @@ import { useDiffMode } from '../../diff/diff-mode';
 import { formatTime } from '../../layout/format';
 import { Problem } from '../../layout/Problem';
 import { COLUMN, WIDE_COLUMN } from '../column';
-import { type ChangedFile, deriveFiles, relativePath } from './derive-files';
+import { type ChangedFile, deriveFiles, deriveNetFiles, relativePath } from './derive-files';
 import { patchOf } from './derive-patch';
-import { type Changes, loadChanges } from './load-changes';
+import { type Changes, loadChanges, loadReported } from './load-changes';
 
 interface Props {
   id: string;
@@ -25,17 +25,24 @@ interface Props {
 /** A run that goes on is looked at anew this often, if it has gone on. */
 const AGAIN_MS = 3_000;
 
-/** All files that the run changed, with what that comes to, and everything that was done to each, in order. */
+/** All files that the run changed: as git compares them, or as tool calls reported each change, in order. */
 export function FilesView({ id, head, workspace, onGo }: Props) {
   const queries = useQueryClient();
-  const queryKey = ['files', id];
+  const [isReported, setReported] = useState(false);
+  const queryKey = ['files', id, isReported];
   const { data, error, isPending, refetch } = useQuery({
     queryKey,
-    queryFn: ({ signal }) =>
-      loadChanges((query) => fetchRecords(id, query, signal), queries.getQueryData<Changes>(queryKey)),
+    queryFn: ({ signal }) => {
+      const load = isReported ? loadReported : loadChanges;
+      return load((query) => fetchChanges(id, query, signal), queries.getQueryData<Changes>(queryKey));
+    },
     refetchInterval: ({ state }) => (state.data?.isComplete && state.data.after < head ? AGAIN_MS : false),
   });
-  const files = useMemo(() => deriveFiles(data?.records ?? []), [data]);
+  const isNet = data?.basis === 'git';
+  const files = useMemo(
+    () => (data?.basis === 'git' ? deriveNetFiles(data.items) : deriveFiles(data?.items ?? [])),
+    [data],
+  );
   const { mode, isWide } = useDiffMode();
   if (error && !data) {
     return (
@@ -45,11 +52,26 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
     );
   }
   if (isPending) return <p className={`${COLUMN} py-4 text-muted`}>Looking for changed files…</p>;
+  const basis = (isNet || isReported) && (
+    <p className="mb-2 text-muted text-xs">
+      {isNet
+        ? `Compared with commit ${data.startCommit?.slice(0, 7)}, which the run started from. Includes what commands and others changed, before the run or since.`
+        : 'What tool calls reported. What commands changed is not included.'}{' '}
+      <button type="button" className="text-accent underline" onClick={() => setReported(!isReported)}>
+        {isNet ? 'Show what tool calls reported' : 'Show the net changes'}
+      </button>
+    </p>
+  );
   if (files.length === 0) {
     return (
-      <p className={`${COLUMN} py-4 text-muted`}>
-        No tool call has changed a file, as far as the agent says. What commands change is not told.
-      </p>
+      <div className={`${COLUMN} py-4 text-muted`}>
+        <p className="mb-2">
+          {isNet
+            ? 'No file has changed.'
+            : 'No tool call has reported a changed file. What commands change is not reported.'}
+        </p>
+        {basis}
+      </div>
     );
   }
   const added = files.reduce((sum, file) => sum + file.added, 0);
@@ -61,8 +83,8 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
           <p className="flex-1 text-muted">
             {files.length === 1 ? '1 file' : `${files.length} files`} changed,{' '}
             <Lines added={added} removed={removed} />
-            {data.isComplete ? '' : ' in the first part of this long run. '}
-            {!data.isComplete && (
+            {data.isComplete ? '' : isNet ? ' and more' : ' in the first part of this long run. '}
+            {!data.isComplete && !isNet && (
               <button type="button" className="text-accent underline" onClick={() => void refetch()}>
                 Look further
               </button>
@@ -75,6 +97,7 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
             hasWords
           />
         </div>
+        {basis}
         {error && (
           <p role="status" className="mb-2 text-bad">
             What was changed since cannot be told: {messageOf(error)}
@@ -83,6 +106,7 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
         {files.map((file) => (
           <OneFile
             key={file.path}
+            run={id}
             file={file}
             workspace={workspace}
             isOpen={files.length <= 20}
@@ -103,13 +127,14 @@ function Lines({ added, removed }: { added: number; removed: number }) {
 }
 
 interface OneFileProps {
+  run: string;
   file: ChangedFile;
   workspace: string;
   isOpen: boolean;
   onGo: (seq: number) => void;
 }
 
-function OneFile({ file, workspace, isOpen: isOpenAtFirst, onGo }: OneFileProps) {
+function OneFile({ run, file, workspace, isOpen: isOpenAtFirst, onGo }: OneFileProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   const [areStepsOpen, setStepsOpen] = useState(false);
   const name = relativePath(file.path, workspace);
@@ -133,15 +158,45 @@ function OneFile({ file, workspace, isOpen: isOpenAtFirst, onGo }: OneFileProps)
       </span>
       {isOpen && file.net && (
         <div className="border-line border-t p-2">
-          <DiffView change={file.net} hasHeader={false} />
-          <details className="mt-2" onToggle={(event) => setStepsOpen(event.currentTarget.open)}>
-            <summary className="text-muted text-xs">One by one</summary>
-            {areStepsOpen && <Steps file={file} onGo={onGo} />}
-          </details>
+          {file.changes.length === 0 ? (
+            <NetChange run={run} file={file} />
+          ) : (
+            <>
+              <DiffView change={file.net} hasHeader={false} />
+              <details className="mt-2" onToggle={(event) => setStepsOpen(event.currentTarget.open)}>
+                <summary className="text-muted text-xs">One by one</summary>
+                {areStepsOpen && <Steps file={file} onGo={onGo} />}
+              </details>
+            </>
+          )}
         </div>
       )}
       {isOpen && !file.net && <Steps file={file} onGo={onGo} />}
     </details>
+  );
+}
+
+/** The net change by git. A long diff is not in the list, and fetched when it is asked for. */
+function NetChange({ run, file }: Pick<OneFileProps, 'run' | 'file'>) {
+  const { path, net, added, removed } = file;
+  const [isWanted, setWanted] = useState(false);
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['files', run, 'diff', path, added, removed],
+    queryFn: async ({ signal }) => {
+      const { items } = await fetchChanges(run, { path }, signal);
+      return items.find((item) => item.path === path)?.diff ?? null;
+    },
+    enabled: isWanted,
+  });
+  const diff = net?.diff ?? data;
+  if (diff) return <DiffView change={{ path, kind: file.kind, diff }} hasHeader={false} />;
+  if (added + removed === 0) return <p className="text-muted text-xs">There are no lines to show.</p>;
+  if (error) return <p className="text-bad text-xs">{messageOf(error)}</p>;
+  if (data === null) return <p className="text-muted text-xs">The diff is too long to show.</p>;
+  return (
+    <button type="button" className="button" disabled={isFetching} onClick={() => setWanted(true)}>
+      Show the diff
+    </button>
   );
 }
 

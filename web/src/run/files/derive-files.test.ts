@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { agent } from '../records-for-tests';
-import { countLines, deriveFiles, relativePath } from './derive-files';
+import type { Change } from '../../api/changes';
+import { countLines, deriveFiles, deriveNetFiles, relativePath } from './derive-files';
 
-const finished = (seq: number, path: string, kind: string, diff?: string, status = 'completed') =>
-  agent(seq, 'tool_finished', { item: `t${seq}`, status, output: '', changes: [{ path, kind, diff }] });
+const finished = (seq: number, path: string, kind: Change['kind'], diff: string | null = null): Change => {
+  const [added, removed] = diff === null ? [null, null] : countLines(diff);
+  return { path, kind, added, removed, diff, seq, at: '2026-01-01T00:00:00Z' };
+};
 
 test('all changes of a file stand together', () => {
   const files = deriveFiles([
@@ -30,8 +32,14 @@ test('several changes of a file come to one, if it can be told', () => {
   expect(untold).toMatchObject({ net: null, added: 2, removed: 2 });
 });
 
-test('a call that failed changed nothing', () => {
-  expect(deriveFiles([finished(1, '/w/a', 'modified', '', 'failed')])).toEqual([]);
+test('a file that git found has its net change and no steps', () => {
+  const item = { ...finished(0, 'a', 'modified', '@@ -1 +1 @@\n-x\n+y'), seq: null, at: null };
+  const [file, binary] = deriveNetFiles([
+    item,
+    { ...item, path: 'b', added: null, removed: null, diff: null },
+  ]);
+  expect(file).toMatchObject({ path: 'a', added: 1, removed: 1, changes: [], net: { diff: item.diff } });
+  expect(binary).toMatchObject({ path: 'b', added: 0, removed: 0, net: { path: 'b', kind: 'modified' } });
 });
 
 test('lines are counted in hunks only', () => {

@@ -1,4 +1,5 @@
-import type { FileChange, RunRecord } from '../../wire';
+import type { Change } from '../../api/changes';
+import type { FileChange } from '../../wire';
 import { deriveNet } from './derive-net';
 
 /** One change of a file by one call. */
@@ -11,6 +12,7 @@ export interface OneChange {
 /** A file that the run changed, with everything that was done to it. */
 export interface ChangedFile {
   path: string;
+  /** In order; none where only the net change is known. */
   changes: OneChange[];
   /** What several changes come to, as one; null where there is only one, or that cannot be told. */
   net: FileChange | null;
@@ -34,28 +36,48 @@ export function countLines(diff: string): [added: number, removed: number] {
   return [added, removed];
 }
 
-/** The files that finished calls changed, in the order of their first change. */
-export function deriveFiles(records: readonly RunRecord[]): ChangedFile[] {
+function fileChange({ path, kind, diff, added, removed }: Change): FileChange {
+  return {
+    path,
+    kind,
+    ...(diff !== null && { diff }),
+    ...(added !== null && removed !== null && { lines: [added, removed] as [number, number] }),
+  };
+}
+
+/** The files that tool calls reported, in the order of their first change. */
+export function deriveFiles(items: readonly Change[]): ChangedFile[] {
   const files = new Map<string, ChangedFile>();
-  for (const { seq, at, event } of records) {
-    if (event.type !== 'tool_finished' || event.data.status !== 'completed') continue;
-    for (const change of event.data.changes ?? []) {
-      const [added, removed] = change.lines ?? (change.diff ? countLines(change.diff) : [0, 0]);
-      const file = files.get(change.path);
-      if (!file) {
-        const { path, kind } = change;
-        files.set(path, { path, kind, changes: [{ seq, at, change }], net: null, added, removed });
-        continue;
-      }
-      file.changes.push({ seq, at, change });
-      file.added += added;
-      file.removed += removed;
-      // A file that was added and then changed is still a new one.
-      if (!(file.kind === 'added' && change.kind === 'modified')) file.kind = change.kind;
+  for (const item of items) {
+    const change = fileChange(item);
+    const { path, kind } = change;
+    const [added, removed] = change.lines ?? (change.diff ? countLines(change.diff) : [0, 0]);
+    const one = { seq: item.seq ?? 0, at: item.at ?? '', change };
+    const file = files.get(path);
+    if (!file) {
+      files.set(path, { path, kind, changes: [one], net: null, added, removed });
+      continue;
     }
+    file.changes.push(one);
+    file.added += added;
+    file.removed += removed;
+    // A file that was added and then changed is still a new one.
+    if (!(file.kind === 'added' && kind === 'modified')) file.kind = kind;
   }
   for (const file of files.values()) join(file);
   return [...files.values()];
+}
+
+/** The files that git found, with their net changes. */
+export function deriveNetFiles(items: readonly Change[]): ChangedFile[] {
+  return items.map((item) => ({
+    path: item.path,
+    kind: item.kind,
+    changes: [],
+    net: fileChange(item),
+    added: item.added ?? 0,
+    removed: item.removed ?? 0,
+  }));
 }
 
 function join(file: ChangedFile): void {

@@ -34,5 +34,5 @@ test('new and deleted files have nothing on the other side, and names in the dif
 });
 
 test('a change that nobody told is named', () => {
-  expect(patchOf(file({ path: 'p', kind: 'modified' }), '')).toMatch(/^# p: the agent did not say/);
+  expect(patchOf(file({ path: 'p', kind: 'modified' }), '')).toMatch(/^# p: the changed lines are not known/);
 });

@@ -3,7 +3,7 @@ import { type ChangedFile, relativePath } from './derive-files';
 
 /** A diff with the names of its file, as `patch` and `git apply` read it. */
 function named({ kind, diff }: FileChange, path: string): string {
-  if (!diff) return `# ${path}: the agent did not say what has changed in the file.\n`;
+  if (!diff) return `# ${path}: the changed lines are not known.\n`;
   // Some agents name the file themselves, in their own way.
   const hunks = diff.slice(Math.max(0, diff.search(/^@@/m)));
   const before = kind === 'added' ? '/dev/null' : `a/${path}`;

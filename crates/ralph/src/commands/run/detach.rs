@@ -11,8 +11,8 @@ use super::prepare::{self, Prepared};
 use super::signals;
 use crate::console::{write_stderr, write_stdout};
 use crate::failure::Failure;
-use crate::git::start_commit;
 use crate::settings::{Output, Settings, Verbosity, View};
+use ralph_run::git::start_commit;
 
 /// Carry out a run without a terminal
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -13,9 +13,9 @@ use crate::commands::watch;
 use crate::console::{
     Console, ConsoleThread, Mode, Options, Stdout, is_stderr_shared, terminal_width, write_stderr,
 };
-use crate::git::start_commit;
 use crate::keyboard::{KeyboardSetup, Messages};
 use crate::settings::{Output, Settings, Verbosity, View};
+use ralph_run::git::start_commit;
 use terminal_input::{TerminalControl, TerminalInput};
 
 /// How long the end of a run waits for a reader that has stopped reading, where it does not wait without limit.

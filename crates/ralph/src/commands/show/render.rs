@@ -9,7 +9,7 @@ use super::Shown;
 use crate::commands::clean::format_bytes;
 use crate::commands::runs::{seconds, state};
 use crate::console::describe_file;
-use crate::git::Commits;
+use ralph_run::git::Commits;
 use run_view::{format_cost, format_duration, format_tokens, one_line, sanitise};
 
 /// The column of values.

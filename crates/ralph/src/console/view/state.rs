@@ -18,7 +18,7 @@ use crate::console::paragraph::Pace;
 use crate::console::rows::Look;
 use crate::console::status::render_heartbeat;
 use crate::console::style::{Style, paint};
-use crate::git::Commits;
+use ralph_run::git::Commits;
 use run_view::{ShownErrors, describe_error, one_line};
 
 /// How far lines of a subagent are indented.

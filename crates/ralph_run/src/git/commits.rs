@@ -4,31 +4,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use agent_process::{EnvPolicy, SpawnSpec, output_of};
 use jiff::Timestamp;
 use serde::Serialize;
+
+use super::command::{GitCommand, is_commit_id};
 
 /// A repository on a slow disk must not delay a run. Shorter than the time after which a console that shows nothing is
 /// given up, or the end of its output is lost.
 const GIT_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_COMMITS: usize = 100;
-
-/// A repository's own settings can name programs that git would run: a hook, a file system monitor, or the transport of
-/// a remote that is asked for objects which are missing.
-const OPTIONS: [&str; 5] = [
-    "--no-optional-locks",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-];
-const ENVIRONMENT: [(&str, &str); 4] = [
-    ("GIT_NO_LAZY_FETCH", "1"),
-    // For versions of git that do not know the first one: no protocol has this name.
-    ("GIT_ALLOW_PROTOCOL", "none"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-];
 
 /// Commits that were made during a run, newest first, at most 100.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -82,25 +66,10 @@ fn parse_commits(output: &str) -> Commits {
     Commits(output.lines().filter_map(commit).collect())
 }
 
-/// The output of git, if it succeeds. Only for commands that read. Git runs no program that the repository names: hooks,
-/// monitors and every transport are off.
+/// The output of git, if it succeeds.
 async fn ask(workspace: &Path, arguments: &[&str]) -> Option<String> {
-    let mut spec = SpawnSpec::new("git");
-    spec.cwd = Some(workspace.to_owned());
-    spec.args = OPTIONS.iter().chain(arguments).map(Into::into).collect();
-    spec.env = EnvPolicy::Inherit {
-        set: ENVIRONMENT
-            .map(|(name, value)| (name.into(), value.into()))
-            .to_vec(),
-        remove: Vec::new(),
-    };
-    let output = output_of(spec, GIT_TIMEOUT).await.ok()?;
-    let is_good = output.exit.exit.success();
-    is_good.then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-fn is_commit_id(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    let output = GitCommand::new(workspace, arguments).output(GIT_TIMEOUT).await?;
+    Some(String::from_utf8_lossy(&output.bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -110,7 +79,7 @@ mod tests {
 
     use jiff::Timestamp;
 
-    use super::{Commit, Commits, commits_since, is_commit_id, parse_commits, start_commit};
+    use super::{Commit, Commits, commits_since, parse_commits, start_commit};
 
     #[test]
     fn commits_are_read_from_what_git_lists() {
@@ -155,13 +124,5 @@ mod tests {
         let start = "2".repeat(40);
         assert_eq!(commits_since(&repository, &start, Timestamp::now()).await, None);
         assert!(!proof.exists());
-    }
-
-    #[test]
-    fn a_start_that_is_not_a_commit_id_is_not_given_to_git() {
-        assert!(is_commit_id(&"0a".repeat(20)) && is_commit_id(&"0a".repeat(32)));
-        for text in ["", "HEAD", "--output=/tmp/x", &"0g".repeat(20)] {
-            assert!(!is_commit_id(text), "{text}");
-        }
     }
 }
