@@ -4,6 +4,8 @@ use unicode_width::UnicodeWidthChar as _;
 
 use super::key::Key;
 
+/// A longer text is not edited character by character, but as a paste.
+const MAX_EDITABLE_CHARACTERS: usize = 20_000;
 /// A longer paste is shown as one word, such as `[pasted 12 lines]`.
 const MAX_INLINE_LINES: usize = 4;
 const MAX_INLINE_CHARACTERS: usize = 400;
@@ -41,6 +43,18 @@ pub enum Edit {
 }
 
 impl LineEditor {
+    /// A text to be edited, with the cursor at its end. Unlike a paste it has no labels.
+    pub fn from_text(text: &str) -> Self {
+        let mut editor = Self::default();
+        if text.chars().nth(MAX_EDITABLE_CHARACTERS).is_some() {
+            editor.paste(text);
+        } else {
+            editor.pieces = text.chars().map(Piece::Character).collect();
+            editor.cursor = editor.pieces.len();
+        }
+        editor
+    }
+
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
@@ -360,6 +374,20 @@ mod tests {
         editor.apply(&Key::Paste("a\nb".to_owned()));
         editor.apply(&Key::Backspace);
         assert_eq!(editor.text(), "see: a\n");
+    }
+
+    #[test]
+    fn a_text_that_is_put_into_the_editor_can_be_edited_however_many_lines_it_has() {
+        let text = "one line\n".repeat(12);
+        let mut editor = LineEditor::from_text(&text);
+        editor.apply(&Key::Backspace);
+        editor.apply(&Key::DeleteWord);
+        assert_eq!(editor.text(), format!("{}one ", "one line\n".repeat(11)));
+        let long = "one line\n".repeat(100_000);
+        let mut editor = LineEditor::from_text(&long);
+        assert_eq!(editor.text(), long);
+        editor.apply(&Key::Backspace);
+        assert!(editor.is_empty());
     }
 
     #[test]

@@ -22,6 +22,10 @@ pub(crate) struct TextField {
     editor: LineEditor,
 }
 
+fn joined_lines(text: &str) -> String {
+    text.lines().collect::<Vec<&str>>().join(" ")
+}
+
 impl TextField {
     pub(crate) fn new(kind: FieldKind, text: &str) -> Self {
         let mut field = Self {
@@ -45,10 +49,10 @@ impl TextField {
     }
 
     pub(crate) fn set_text(&mut self, text: &str) {
-        self.editor = LineEditor::default();
-        if !text.is_empty() {
-            self.key(&Key::Paste(text.to_owned()));
-        }
+        self.editor = match self.kind {
+            FieldKind::OneLine => LineEditor::from_text(&joined_lines(text)),
+            FieldKind::Lines => LineEditor::from_text(text),
+        };
     }
 
     /// Takes a key. A field of one line has no line breaks, also not pasted ones.
@@ -56,10 +60,7 @@ impl TextField {
         match (self.kind, key) {
             (FieldKind::OneLine, Key::LineBreak) => Edit::Done,
             (FieldKind::OneLine, Key::Enter) => Edit::Complete,
-            (FieldKind::OneLine, Key::Paste(text)) => {
-                let joined: Vec<&str> = text.lines().collect();
-                self.editor.apply(&Key::Paste(joined.join(" ")))
-            }
+            (FieldKind::OneLine, Key::Paste(text)) => self.editor.apply(&Key::Paste(joined_lines(text))),
             (FieldKind::OneLine | FieldKind::Lines, _) => self.editor.apply(key),
         }
     }
@@ -149,6 +150,15 @@ mod tests {
         let rows = buffer.content.chunks(usize::from(columns));
         let text = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect());
         (text.collect(), cursor)
+    }
+
+    #[test]
+    fn a_text_that_is_put_into_a_field_is_shown_in_full() {
+        let lines: Vec<String> = (1..=12).map(|number| format!("line {number}")).collect();
+        let mut field = TextField::new(FieldKind::Lines, &lines.join("\n"));
+        assert_eq!(field.layout(20).rows, lines);
+        field.key(&Key::Backspace);
+        assert!(field.text().ends_with("line 11\nline 1"));
     }
 
     #[test]
