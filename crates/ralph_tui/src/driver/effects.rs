@@ -1,4 +1,4 @@
-//! Performs what `App` wants to be done.
+//! `EventLoop::perform()`: runs the effects that `App::update()` returns.
 
 use std::io::{self, Write as _};
 
@@ -6,6 +6,7 @@ use run_view::sanitise;
 
 use super::clipboard::{self, Way};
 use super::event_loop::EventLoop;
+use super::panic_hook::catch_panic;
 use super::{Exit, editor, files, loader};
 use crate::driver::mouse_reports;
 use crate::effect::{Destination, Effect};
@@ -38,13 +39,16 @@ impl EventLoop {
             Effect::Open { run } => self.open(run),
             Effect::Preview { run } => {
                 let home = self.home.clone();
-                self.in_background(move || match loader::read_model(&home, &run) {
-                    Ok(model) => Input::Preview {
-                        run,
-                        model: Box::new(model),
+                self.in_background(
+                    {
+                        let run = run.clone();
+                        move || {
+                            let model = Box::new(loader::read_model(&home, &run)?);
+                            Ok(Input::Preview { run, model })
+                        }
                     },
-                    Err(reason) => Input::PreviewFailed { run, reason },
-                });
+                    |reason| Input::PreviewFailed { run, reason },
+                );
             }
             Effect::Close => {
                 self.loader = None;
@@ -55,18 +59,21 @@ impl EventLoop {
             Effect::Command { run, command } => self.commands.send(run, command),
             Effect::Start(request) => {
                 let actions = self.actions.clone();
-                self.in_background(move || Input::Started(actions.start(&request)));
+                self.in_background(move || actions.start(&request).map(started), not_started);
             }
             Effect::Resume { run, is_fork } => {
                 let actions = self.actions.clone();
-                self.in_background(move || Input::Started(actions.resume(&run, is_fork)));
+                self.in_background(move || actions.resume(&run, is_fork).map(started), not_started);
             }
             Effect::OpenInBrowser { run } => {
                 let actions = self.actions.clone();
-                self.in_background(move || match actions.open_in_browser(&run) {
-                    Ok(()) => Input::Notice("opened in the browser".to_owned()),
-                    Err(reason) => Input::Notice(reason),
-                });
+                self.in_background(
+                    move || {
+                        actions.open_in_browser(&run)?;
+                        Ok(Input::Notice("opened in the browser".to_owned()))
+                    },
+                    Input::Notice,
+                );
             }
             Effect::EditText { text } => self.with_terminal(move || match editor::edit_text(&text) {
                 Ok(text) => Some(Input::Edited { text }),
@@ -79,10 +86,13 @@ impl EventLoop {
             Effect::Transcript { run, destination } => {
                 let (home, reports) = (self.home.clone(), self.reports.clone());
                 tokio::task::spawn_blocking(move || {
-                    let report = match loader::read_transcript(&home, &run) {
-                        Ok(text) => export_transcript(run, destination, text),
-                        Err(reason) => Report::Input(Input::Notice(reason)),
-                    };
+                    let exported = catch_panic(|| {
+                        let text = loader::read_transcript(&home, &run)?;
+                        Ok(export_transcript(run, destination, text))
+                    });
+                    let report = exported
+                        .flatten()
+                        .unwrap_or_else(|reason| Report::Input(Input::Notice(reason)));
                     // Without a receiver, the terminal UI has ended.
                     let _ = reports.send(report);
                 });
@@ -95,13 +105,12 @@ impl EventLoop {
             } => {
                 let home = self.home.clone();
                 self.in_background(
-                    move || match files::read_raw(&home, &run, attempt, offset, length) {
-                        Ok(text) => Input::Page {
-                            title: format!("raw/{attempt}.ndjson, byte {offset}"),
-                            text,
-                        },
-                        Err(reason) => Input::Notice(reason),
+                    move || {
+                        let text = files::read_raw(&home, &run, attempt, offset, length)?;
+                        let title = format!("raw/{attempt}.ndjson, byte {offset}");
+                        Ok(Input::Page { title, text })
                     },
+                    Input::Notice,
                 );
             }
             Effect::SetMouse(mode) => self.terminal.set_mouse(mouse_reports(mode)),
@@ -139,10 +148,13 @@ impl EventLoop {
     fn copy(&mut self, text: String) {
         let is_in_tmux = std::env::var_os("TMUX").is_some_and(|value| !value.is_empty());
         match clipboard::way(&text, is_in_tmux) {
-            Way::Tmux => self.in_background(move || match clipboard::copy_to_tmux(&text) {
-                Ok(()) => Input::Notice("copied to the tmux buffer".to_owned()),
-                Err(reason) => Input::Notice(reason),
-            }),
+            Way::Tmux => self.in_background(
+                move || {
+                    clipboard::copy_to_tmux(&text)?;
+                    Ok(Input::Notice("copied to the tmux buffer".to_owned()))
+                },
+                Input::Notice,
+            ),
             Way::Terminal(sequence) => {
                 let notice = match self.output.write(sequence.as_bytes()) {
                     Ok(()) => "sent to the terminal's clipboard (OSC 52)".to_owned(),
@@ -163,12 +175,17 @@ impl EventLoop {
         let _ = self.reports.send(Report::Input(input));
     }
 
-    /// Does something that may wait, on another thread.
-    fn in_background(&self, work: impl FnOnce() -> Input + Send + 'static) {
+    /// Does something that may wait, on another thread. If it fails or panics, its input is that of `failed`.
+    fn in_background(
+        &self,
+        work: impl FnOnce() -> Result<Input, String> + Send + 'static,
+        failed: impl FnOnce(String) -> Input + Send + 'static,
+    ) {
         let reports = self.reports.clone();
         tokio::task::spawn_blocking(move || {
+            let input = catch_panic(work).flatten().unwrap_or_else(failed);
             // Without a receiver, the terminal UI has ended.
-            let _ = reports.send(Report::Input(work()));
+            let _ = reports.send(Report::Input(input));
         });
     }
 
@@ -198,9 +215,18 @@ impl EventLoop {
         self.terminal.suspend();
         let reports = self.reports.clone();
         tokio::task::spawn_blocking(move || {
-            let _ = reports.send(Report::TerminalReturned(work()));
+            let input = catch_panic(work).unwrap_or_else(|reason| Some(Input::Notice(reason)));
+            let _ = reports.send(Report::TerminalReturned(input));
         });
     }
+}
+
+fn started(run: String) -> Input {
+    Input::Started(Ok(run))
+}
+
+fn not_started(reason: String) -> Input {
+    Input::Started(Err(reason))
 }
 
 /// Writes a transcript to its file, or hands it to the program that shows it.

@@ -32,7 +32,7 @@ const MAX_COLUMNS: u16 = 1_000;
 const MAX_ROWS: u16 = 500;
 /// Commands that were just sent are waited for this long when the user leaves.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
-const USUAL_SIZE: (u16, u16) = (80, 24);
+const FALLBACK_SIZE: (u16, u16) = (80, 24);
 
 pub(super) struct EventLoop {
     pub(super) home: Home,
@@ -380,7 +380,7 @@ async fn next_of(loader: &mut Option<mpsc::Receiver<Input>>) -> Option<Input> {
 }
 
 fn current_size() -> (u16, u16) {
-    let (columns, rows) = terminal_size().unwrap_or(USUAL_SIZE);
+    let (columns, rows) = terminal_size().unwrap_or(FALLBACK_SIZE);
     (columns.min(MAX_COLUMNS), rows.min(MAX_ROWS))
 }
 

@@ -11,6 +11,7 @@ use ralph_run::{Home, JournalFollower, RunDirectory, RunFile, ViewUpdate, read_j
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
+use super::panic_hook::catch_panic;
 use crate::input::{Input, LoadedRun};
 use crate::transcript::Transcript;
 
@@ -27,14 +28,27 @@ const MAX_WAITING: usize = 4;
 
 /// Starts to load and follow a run. It ends when the receiver is dropped.
 pub(super) fn load(run: RunDirectory) -> io::Result<mpsc::Receiver<Input>> {
-    let (inputs, received) = mpsc::channel(MAX_WAITING);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    thread::Builder::new().name("loader".to_owned()).spawn(move || {
-        let loader = Loader { run, inputs };
+    spawn_loader(run, move |loader| {
         // `None` where nobody wants it any more.
         let _ = runtime.block_on(loader.load());
+    })
+}
+
+/// A panic of the thread is reported like a journal that cannot be read.
+fn spawn_loader(
+    run: RunDirectory,
+    work: impl FnOnce(Loader) + Send + 'static,
+) -> io::Result<mpsc::Receiver<Input>> {
+    let (inputs, received) = mpsc::channel(MAX_WAITING);
+    thread::Builder::new().name("loader".to_owned()).spawn(move || {
+        let (id, failures) = (run.id().to_owned(), inputs.clone());
+        if let Err(reason) = catch_panic(|| work(Loader { run, inputs })) {
+            // Without a receiver, nobody waits for it.
+            let _ = failures.blocking_send(Input::LoadFailed { run: id, reason });
+        }
     })?;
     Ok(received)
 }
@@ -189,6 +203,7 @@ impl Loader {
         // How the run was started.
         if let Some(Ok(first)) = read_journal(&path).ok()?.next() {
             loaded.model.apply(&first);
+            loaded.transcript.apply(&first);
         }
         for record in read_journal_tail(&path, TAIL_BYTES).ok()?.flatten() {
             loaded.model.apply(&record);
@@ -271,7 +286,7 @@ mod tests {
     use ralph_run::{Home, RunDirectory};
     use tempfile::TempDir;
 
-    use super::{TAIL_BYTES, load};
+    use super::{TAIL_BYTES, load, spawn_loader};
     use crate::input::Input;
 
     fn run() -> (TempDir, RunDirectory) {
@@ -311,6 +326,18 @@ mod tests {
             count += updates.len();
         }
         assert_eq!(count, 300);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_panics_says_so() {
+        let (_directory, run) = run();
+        let mut inputs = spawn_loader(run, |_| panic!("no such record")).unwrap();
+        let failed = inputs.recv().await;
+        assert!(
+            matches!(&failed, Some(Input::LoadFailed { reason, .. }) if reason.contains("no such record")),
+            "{failed:?}"
+        );
+        assert!(inputs.recv().await.is_none());
     }
 
     #[tokio::test]

@@ -1,10 +1,21 @@
-//! `PanicHook`: restores the terminal before the message of a panic is written.
+//! `PanicHook`: restores the terminal before the message of a panic is written. `catch_panic()`: makes a panic of a helper
+//! thread an error that the user sees.
 
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::thread;
 
 type Hook = dyn Fn(&panic::PanicHookInfo<'_>) + Send + Sync;
+
+/// Does the work of a helper thread. If it panics, the error says so: nothing waits for its result for ever.
+pub(super) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // What the work had is dropped with it, so nothing half-changed is seen.
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+        format!("internal error: {}", message.as_deref().unwrap_or("unknown"))
+    })
+}
 
 /// In place until it is dropped.
 pub(super) struct PanicHook {
@@ -45,7 +56,14 @@ mod tests {
     use std::panic;
     use std::sync::{Arc, Mutex};
 
-    use super::PanicHook;
+    use super::{PanicHook, catch_panic};
+
+    #[test]
+    fn a_panic_of_a_helper_thread_is_an_error_in_words() {
+        let failed = catch_panic(|| -> u8 { panic!("no row {}", 7) });
+        assert_eq!(failed, Err("internal error: no row 7".to_owned()));
+        assert_eq!(catch_panic(|| 7), Ok(7));
+    }
 
     #[test]
     fn the_terminal_is_restored_before_the_message_and_only_for_our_thread() {

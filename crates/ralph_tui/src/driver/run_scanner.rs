@@ -5,56 +5,66 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use ralph_run::{Home, RunDirectory, RunFile};
 use tokio::sync::mpsc;
 
+use super::panic_hook::catch_panic;
 use crate::input::{Input, RunSummary};
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
-/// The times of files are not exact.
+/// A directory that changed this recently may change again without another time: file systems round them.
 const SETTLE_TIME: Duration = Duration::from_secs(2);
 /// How many seconds of activity are kept.
 const ACTIVITY_SECONDS: usize = 30;
 
-/// Watches the runs of a home from now on, until the receiver is dropped. Lists are sent while `is_wanted` says so.
+/// Watches the runs of a home from now on, until the receiver is dropped. Lists are sent while the last value that was
+/// sent to it is `true`.
 pub(super) fn watch(home: Home) -> io::Result<(mpsc::Receiver<Input>, std::sync::mpsc::Sender<bool>)> {
     let (inputs, received) = mpsc::channel(1);
-    let (wanted, wishes) = std::sync::mpsc::channel();
+    let (enabled_sender, enabled_updates) = std::sync::mpsc::channel();
     thread::Builder::new().name("runs".to_owned()).spawn(move || {
         let mut scanner = RunScanner::new(home);
-        let mut is_wanted = false;
+        let mut is_enabled = false;
         loop {
-            let wish = if is_wanted {
-                wishes.recv_timeout(REFRESH_INTERVAL)
+            let update = if is_enabled {
+                enabled_updates.recv_timeout(REFRESH_INTERVAL)
             } else {
-                wishes
-                    .recv()
-                    .map_err(|_| std::sync::mpsc::RecvTimeoutError::Disconnected)
+                enabled_updates.recv().map_err(|_| RecvTimeoutError::Disconnected)
             };
-            match wish {
-                Ok(wish) => is_wanted = wish,
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
-                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return,
+            match update {
+                Ok(update) => {
+                    if update && !is_enabled {
+                        scanner.forget_sizes();
+                    }
+                    is_enabled = update;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
             }
-            if !is_wanted {
+            if !is_enabled {
                 continue;
             }
-            let input = match scanner.refresh() {
-                Ok(runs) => runs.map(Input::Runs),
-                Err(reason) => Some(Input::Notice(reason)),
+            let found = match catch_panic(|| scanner.inputs()) {
+                Ok(found) => found,
+                Err(reason) => {
+                    let reason = format!("the list of runs is not updated any more: {reason}");
+                    // Without a receiver, the terminal UI has ended.
+                    let _ = inputs.blocking_send(Input::Notice(reason));
+                    return;
+                }
             };
-            let unreadable = scanner.changed_unreadable().map(Input::UnreadableRuns);
-            for input in input.into_iter().chain(unreadable) {
+            for input in found {
                 if inputs.blocking_send(input).is_err() {
                     return;
                 }
             }
         }
     })?;
-    Ok((received, wanted))
+    Ok((received, enabled_sender))
 }
 
 #[derive(Debug)]
@@ -87,6 +97,23 @@ impl RunScanner {
             last_problem: None,
             has_sent: false,
             unreadable: 0,
+        }
+    }
+
+    /// What has changed since the last time.
+    fn inputs(&mut self) -> Vec<Input> {
+        let runs = match self.refresh() {
+            Ok(runs) => runs.map(Input::Runs),
+            Err(reason) => Some(Input::Notice(reason)),
+        };
+        let unreadable = self.changed_unreadable().map(Input::UnreadableRuns);
+        runs.into_iter().chain(unreadable).collect()
+    }
+
+    /// Nobody looked for a while: how much journals have grown meanwhile is not the activity of a second.
+    fn forget_sizes(&mut self) {
+        for entry in self.runs.values_mut() {
+            entry.journal_bytes = None;
         }
     }
 
@@ -195,19 +222,19 @@ impl Entry {
             return true;
         }
         let length = fs::metadata(self.directory.journal()).map_or(0, |metadata| metadata.len());
-        let grown = self
-            .journal_bytes
-            .map_or(0, |before| length.saturating_sub(before));
-        self.journal_bytes = Some(length);
-        let is_same = summary.activity.iter().all(|bytes| *bytes == grown);
+        let before = self.journal_bytes.replace(length);
+        let grown = before.map(|before| length.saturating_sub(before));
+        let is_same = grown.is_none_or(|grown| summary.activity.iter().all(|bytes| *bytes == grown));
         let is_lost = summary.file.is_lost();
         let is_suspended = !is_lost && summary.file.runner.is_stopped();
         if is_same && (is_lost, is_suspended) == (summary.is_lost, summary.is_suspended) {
             return is_changed;
         }
         let summary = Arc::make_mut(summary);
-        summary.activity.remove(0);
-        summary.activity.push(grown);
+        if let Some(grown) = grown {
+            summary.activity.remove(0);
+            summary.activity.push(grown);
+        }
         summary.is_lost = is_lost;
         summary.is_suspended = is_suspended;
         true
@@ -231,11 +258,15 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::Arc;
 
     use jiff::Timestamp;
-    use ralph_run::Home;
+    use ralph_run::model::RunState;
+    use ralph_run::{Home, RunDirectory, Runner};
+    use serde_json::json;
 
     use super::RunScanner;
+    use crate::input::RunSummary;
 
     #[test]
     fn a_home_without_runs_is_an_empty_list_that_is_sent_once() {
@@ -243,6 +274,51 @@ mod tests {
         let mut scanner = RunScanner::new(Home::new(directory.path().join("state"), None));
         assert_eq!(scanner.refresh(), Ok(Some(Vec::new())));
         assert_eq!(scanner.refresh(), Ok(None));
+    }
+
+    fn file_of(run: &RunDirectory, state: &str, runner: &Runner) -> serde_json::Value {
+        json!({"version": 1, "run_id": run.id(), "workspace": "/w", "backend": "demo", "display_name": "Demo",
+            "kind": "loop", "prompt": "", "started_at": "2026-01-01T00:00:00Z", "runner": runner,
+            "ralph_version": "0.1.0", "status": {"state": state}})
+    }
+
+    /// The only run of a list that has just changed.
+    fn only(scanner: &mut RunScanner) -> Arc<RunSummary> {
+        let runs = scanner.refresh().unwrap().expect("nothing has changed");
+        assert_eq!(runs.len(), 1);
+        Arc::clone(&runs[0])
+    }
+
+    #[test]
+    fn a_run_is_read_again_when_its_file_its_journal_or_its_runner_changes() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("state"), None);
+        let run = home.create_run(Timestamp::now()).unwrap();
+        let mut scanner = RunScanner::new(home);
+        assert_eq!(scanner.refresh(), Ok(Some(Vec::new())));
+        let own = Runner::current();
+        fs::write(run.run_file(), file_of(&run, "thinking", &own).to_string()).unwrap();
+        let first = only(&mut scanner);
+        assert_eq!(first.file.status.state, RunState::Thinking);
+        assert!(!first.is_lost);
+        assert_eq!(scanner.refresh(), Ok(None));
+        fs::write(run.journal(), "12345").unwrap();
+        assert_eq!(only(&mut scanner).activity.last(), Some(&5));
+        // A visit to another screen, in which the run wrote much.
+        fs::write(run.journal(), "1".repeat(10_000)).unwrap();
+        scanner.forget_sizes();
+        assert_eq!(scanner.refresh(), Ok(None));
+        fs::write(run.journal(), "1".repeat(10_003)).unwrap();
+        let activity = only(&mut scanner).activity.clone();
+        assert_eq!(activity[activity.len() - 2..], [5, 3]);
+        let gone = Runner {
+            pid: own.pid,
+            start_time: own.start_time + 1,
+            ..own
+        };
+        fs::write(run.run_file(), file_of(&run, "responding", &gone).to_string()).unwrap();
+        let lost = only(&mut scanner);
+        assert!(lost.is_lost && lost.file.status.state == RunState::Responding);
     }
 
     #[test]

@@ -187,7 +187,7 @@ impl RunScreen {
     }
 
     pub(crate) fn load_failed(&mut self, reason: &str) {
-        self.problem = Some(format!("cannot read the journal: {reason}"));
+        self.problem = Some(reason.to_owned());
     }
 
     pub(crate) fn runner_gone(&mut self) {

@@ -176,7 +176,7 @@ fn a_journal_that_cannot_be_read_is_reported_and_what_is_loaded_stays() {
         run: RUN.to_owned(),
         reason: "line 7 is not JSON\u{1b}[31m".to_owned(),
     });
-    assert!(desk.shows("cannot read the journal: line 7 is not JSON"));
+    assert!(desk.shows("line 7 is not JSON"));
     assert!(desk.shows("Claude Code"));
     assert_eq!(desk.app.next_tick(desk.now), None);
     desk.input(Input::LoadFailed {
