@@ -98,13 +98,10 @@ pub fn cost_of_limit(run: &RunModel) -> Option<String> {
     } else {
         ""
     };
-    let cost = totals.cost.unwrap_or_default();
     let limit = run.started().and_then(|started| started.max_cost);
     match limit.filter(|limit| *limit > MicroUsd::ZERO) {
         Some(limit) => {
-            // The limit is the task's.
-            let before = run.started().and_then(|started| started.spent_before);
-            let spent = format_cents(cost + before.unwrap_or_default());
+            let spent = format_cents(run.spent_of_limit());
             Some(format!("{about}{spent} of {}", format_cents(limit)))
         }
         None => totals.cost.map(|cost| format!("{about}{}", format_cents(cost))),

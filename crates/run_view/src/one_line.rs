@@ -1,6 +1,7 @@
 //! `one_line()`: untrusted text as one line of limited width; `wrap()`: trusted text in lines of limited width.
 
-use unicode_width::UnicodeWidthChar as _;
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::sanitise::Sanitiser;
 
@@ -21,11 +22,15 @@ pub fn one_line(text: &str, columns: usize) -> String {
         clean.clear();
         sanitiser.push(piece, &mut clean);
         if clean.chars().any(|character| !line.push(character)) {
-            return line.cut();
+            return start_of(&line.text, columns);
         }
         rest = other;
     }
-    line.text
+    // A selector can make the character before it wider.
+    match width(&line.text) > columns {
+        true => start_of(&line.text, columns),
+        false => line.text,
+    }
 }
 
 /// Trusted or sanitised text in lines of at most `columns`, split between words. The caller writes the first `indent`
@@ -54,14 +59,22 @@ pub fn cut_line(line: &str, columns: usize) -> String {
     if width(&line) <= columns {
         return line;
     }
+    start_of(&line, columns)
+}
+
+/// As much of a text as leaves room for the `…` behind it.
+fn start_of(text: &str, columns: usize) -> String {
+    if columns == 0 {
+        return String::new();
+    }
     let mut used = 0;
-    let fits = |character: &char| {
-        used += character.width().unwrap_or(0);
+    let fits = |cluster: &&str| {
+        used += cluster_width(cluster);
         used < columns
     };
-    let mut cut: String = line.chars().take_while(fits).collect();
-    cut.push('…');
-    cut
+    let mut start: String = text.graphemes(true).take_while(fits).collect();
+    start.push('…');
+    start
 }
 
 /// The end of an untrusted path in at most `columns` columns, if possible from the beginning of a name: it says more than
@@ -72,11 +85,11 @@ pub fn end_of_path(path: &str, columns: usize) -> String {
         return path;
     }
     let mut used = 1;
-    let fits = |(_, character): &(usize, char)| {
-        used += character.width().unwrap_or(0);
+    let fits = |(_, cluster): &(usize, &str)| {
+        used += cluster_width(cluster);
         used <= columns
     };
-    let start = path.char_indices().rev().take_while(fits).last();
+    let start = path.grapheme_indices(true).rev().take_while(fits).last();
     let end = start.and_then(|(start, _)| path.get(start..)).unwrap_or_default();
     let from = end.find('/').filter(|place| *place + 1 < end.len()).unwrap_or(0);
     match columns {
@@ -85,9 +98,20 @@ pub fn end_of_path(path: &str, columns: usize) -> String {
     }
 }
 
-/// How many columns trusted or sanitised text takes.
+/// How many columns trusted or sanitised text takes. Counts what a terminal shows as one character: `❤` followed by the
+/// selector of pictures is two columns wide.
 pub fn width(text: &str) -> usize {
-    text.chars().map(|character| character.width().unwrap_or(0)).sum()
+    match text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        true => text.len(),
+        false => text.graphemes(true).map(cluster_width).sum(),
+    }
+}
+
+fn cluster_width(cluster: &str) -> usize {
+    match cluster.starts_with(char::is_control) {
+        true => 0,
+        false => cluster.width(),
+    }
 }
 
 fn first_length(text: &str) -> usize {
@@ -120,23 +144,12 @@ impl Line {
         self.width += gap + width;
         true
     }
-
-    /// Makes room for the ellipsis.
-    fn cut(mut self) -> String {
-        while self.width >= self.columns {
-            let Some(last) = self.text.pop() else {
-                return String::new();
-            };
-            self.width -= last.width().unwrap_or(0);
-        }
-        self.text.push('…');
-        self.text
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{end_of_path, one_line, width};
+    use super::{cut_line, end_of_path, one_line, width};
+    use crate::sanitise;
 
     #[test]
     fn a_long_path_is_known_by_its_end() {
@@ -170,8 +183,20 @@ mod tests {
     #[test]
     fn a_line_is_never_wider_than_its_limit() {
         let text = "漢a字 \u{301}é😀 \u{1b}[1mb\u{202e}".repeat(200);
+        let hearts = "a❤\u{fe0f}".repeat(40);
         for columns in 0..60 {
-            assert!(width(&one_line(&text, columns)) <= columns, "{columns}");
+            for text in [&text, &hearts] {
+                assert!(width(&one_line(text, columns)) <= columns, "{columns}");
+                assert!(width(&cut_line(&sanitise(text), columns)) <= columns, "{columns}");
+                assert!(width(&end_of_path(text, columns)) <= columns, "{columns}");
+            }
         }
+    }
+
+    #[test]
+    fn a_picture_is_as_wide_as_it_is_drawn() {
+        assert_eq!(width("❤"), 1);
+        assert_eq!(width("❤\u{fe0f}"), 2);
+        assert_eq!(width("e\u{301}\n漢"), 3);
     }
 }

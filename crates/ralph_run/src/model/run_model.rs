@@ -460,6 +460,12 @@ impl RunModel {
         &self.account
     }
 
+    /// What counts against the cost limit, which is the task's: the cost of this run and of those before it.
+    pub fn spent_of_limit(&self) -> MicroUsd {
+        let before = self.started.as_ref().and_then(|started| started.spent_before);
+        before.unwrap_or_default() + self.totals().cost.unwrap_or_default()
+    }
+
     /// Requests of the agent that wait for an answer, oldest first. Redacted, as the journal is.
     pub fn requests(&self) -> &PendingRequests {
         &self.requests

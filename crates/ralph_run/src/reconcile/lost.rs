@@ -259,6 +259,7 @@ fn rebuild(run: &RunDirectory, model: &RunModel) -> Option<RunFile> {
         status: RunStatus {
             iteration: model.iteration(),
             attempt: model.attempt(),
+            spent_before: started.spent_before,
             max_cost: started.max_cost,
             max_iterations: (started.max_iterations > 0).then_some(started.max_iterations),
             warnings: model.counts().warnings,

@@ -96,6 +96,9 @@ pub struct RunStatus {
     /// How much of the cost is in the task's account already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accounted_cost: Option<MicroUsd>,
+    /// What earlier runs of the task had cost when this one started. The cost limit counts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent_before: Option<MicroUsd>,
     /// The limits, as they were raised since the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<MicroUsd>,
@@ -160,6 +163,13 @@ impl RunFile {
     pub fn ended_why(&self) -> String {
         let reason = self.reason.as_ref();
         reason.map_or_else(|| "reason unknown".to_owned(), |reason| reason.describe())
+    }
+}
+
+impl RunStatus {
+    /// What counts against the cost limit, as [`RunModel::spent_of_limit`](crate::model::RunModel::spent_of_limit).
+    pub fn spent_of_limit(&self) -> MicroUsd {
+        self.spent_before.unwrap_or_default() + self.totals.cost.unwrap_or_default()
     }
 }
 

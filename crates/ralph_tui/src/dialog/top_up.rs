@@ -35,7 +35,7 @@ impl TopUpDialog {
     /// All fields are empty, so that nothing is appended to a number that nobody typed. The cursor is in the field of
     /// the limit that is reached.
     pub(crate) fn new(run: &RunModel) -> Self {
-        let is_cost_reached = max_cost(run).is_some_and(|max| run.totals().cost.unwrap_or_default() >= max);
+        let is_cost_reached = max_cost(run).is_some_and(|max| run.spent_of_limit() >= max);
         let are_iterations_used = max_iterations(run).is_some_and(|max| run.iteration() >= max);
         Self {
             focus: usize::from(are_iterations_used && !is_cost_reached),

@@ -252,7 +252,7 @@ impl Row<'_> {
         let status = &self.run.file.status;
         match status.max_cost.map(MicroUsd::as_micro_usd) {
             Some(limit) if limit > 0 => {
-                let used = status.totals.cost.unwrap_or_default().as_micro_usd();
+                let used = status.spent_of_limit().as_micro_usd();
                 render_bar(used, limit, columns, theme).spans
             }
             _ => vec![Span::raw(" ".repeat(columns))],

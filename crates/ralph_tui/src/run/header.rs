@@ -52,12 +52,7 @@ pub(super) fn render_header(
 ) {
     let columns = usize::from(area.width);
     let is_tall = area.height >= 4;
-    put_spans(
-        buffer,
-        area,
-        0,
-        &title_line(run, name, presence, columns, theme, now),
-    );
+    render_title(run, name, presence, area, buffer, theme, now);
     let state = state_line(run, presence, now);
     let style = theme.style(state_role(run, presence));
     if is_tall {
@@ -92,15 +87,18 @@ pub(super) fn render_header(
     );
 }
 
-/// The title, backend, model and role; at the right the permission mode and the time.
-fn title_line(
+/// The title, backend, model and role; at the right the permission mode and the time, which nothing at the left can push
+/// away.
+fn render_title(
     run: &RunModel,
     name: RunName<'_>,
     presence: Presence,
-    columns: usize,
+    area: Rect,
+    buffer: &mut Buffer,
     theme: Theme,
     now: Now,
-) -> Line<'static> {
+) {
+    let columns = usize::from(area.width);
     let elapsed = match presence {
         Presence::Lost => Some(run.totals().duration_ms / 1_000),
         Presence::Loading | Presence::Live => elapsed_seconds(run, now.at),
@@ -146,15 +144,27 @@ fn title_line(
     } else {
         format!(" · {about}")
     };
-    let gap = columns.saturating_sub(width(&title) + width(&about) + right);
-    Line::from(vec![
+    let left = Line::from(vec![
         Span::styled(title, theme.style(Role::Strong)),
         Span::raw(about),
-        Span::raw(" ".repeat(gap)),
+    ]);
+    let right = Line::from(vec![
         Span::styled(mode, theme.style(mode_role)),
         Span::styled(dot, theme.style(Role::Faint)),
         Span::styled(clock, theme.style(Role::Faint)),
-    ])
+    ]);
+    let right_columns = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
+    let place = Rect {
+        x: area.right() - right_columns,
+        width: right_columns,
+        ..area
+    };
+    put_spans(buffer, place, 0, &right);
+    let room = Rect {
+        width: area.width.saturating_sub(right_columns + 1),
+        ..area
+    };
+    put_spans(buffer, room, 0, &left);
 }
 
 /// The run's id, and its task or prompt; without one, its workspace. Not sanitised.
@@ -203,7 +213,7 @@ fn figures(run: &RunModel, columns: usize, size: FigureSize, theme: Theme) -> Li
     }
     if let Some(cost) = cost_of_limit(run) {
         let limit = run.started().and_then(|started| started.max_cost);
-        let used = run.totals().cost.unwrap_or_default().as_micro_usd();
+        let used = run.spent_of_limit().as_micro_usd();
         let bar = limit
             .map(|limit| limit.as_micro_usd())
             .filter(|limit| *limit > 0)

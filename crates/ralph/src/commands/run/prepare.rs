@@ -463,7 +463,10 @@ fn run_file(started: &RunStarted, prompt: &str, now: Timestamp) -> RunFile {
         prompt: prompt.chars().take(PROMPT_CHARACTERS).collect(),
         started_at: now,
         ended_at: None,
-        status: RunStatus::default(),
+        status: RunStatus {
+            spent_before: started.spent_before,
+            ..RunStatus::default()
+        },
         reason: None,
         exit_code: None,
         runner: Runner::current(),

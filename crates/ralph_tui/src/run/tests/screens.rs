@@ -163,6 +163,54 @@ fn the_header_of_every_state() {
 }
 
 #[test]
+fn the_permission_mode_is_shown_beside_any_title_and_model() {
+    for wide in [
+        "❤\u{fe0f}",
+        "漢",
+        "👩\u{200d}👩\u{200d}👧",
+        "\u{644}\u{627}",
+        "e\u{301}",
+        "🇩🇪",
+    ] {
+        let mut desk = Desk::new(RunKind::Loop);
+        desk.run_event(
+            "iteration_started",
+            &json!({"number": 1, "prompt": wide.repeat(60)}),
+        );
+        desk.agent(
+            "session_started",
+            &json!({"session_id": "s", "model": wide.repeat(60), "permission_mode": "bypassPermissions", "tools": []}),
+        );
+        for (columns, rows) in SIZES {
+            let screen = desk.screen(columns, rows);
+            let first = screen.lines().next().unwrap();
+            assert!(first.trim_end().ends_with("bypass · 0s"), "{first}");
+        }
+    }
+}
+
+#[test]
+fn what_earlier_runs_of_the_task_spent_is_in_figures_bars_and_the_top_up() {
+    let mut desk = Desk::new(RunKind::Loop);
+    desk.run_event(
+        "run_started",
+        &json!({"format_version": ralph_run::FORMAT_VERSION, "run_id": super::RUN, "ralph_version": "0.1.0",
+            "workspace": "/w", "backend": "claude_code", "display_name": "Claude Code", "max_iterations": 1,
+            "max_cost": 10_000_000, "spent_before": 9_500_000, "verify": [], "kind": "loop"}),
+    );
+    desk.run_event("iteration_started", &json!({"number": 1, "prompt": "Fix it."}));
+    let usage = json!({"scope": "run", "tokens": {}, "run": {"tokens": {},
+        "cost": {"micro_usd": 500_000, "source": "reported"}}});
+    desk.agent("usage", &usage);
+    let screen = desk.screen(100, 40);
+    let figures = screen.lines().nth(1).unwrap();
+    assert!(figures.contains("$10.00 of $10.00 ━━━━━━━━━━━━"), "{figures}");
+    // The cost limit is reached, so it is the one to raise, though the iterations are used up too.
+    desk.press("+1\n");
+    assert!(desk.shows("$10.00") || !desk.shows("Iterations"));
+}
+
+#[test]
 fn a_permission_with_a_diff() {
     assert_screens("permission_diff", |desk| {
         working(desk);
