@@ -214,6 +214,26 @@ impl Cell {
         }
     }
 
+    /// The color of the mark in the margin that tells it from what the agent wrote. Text of the agent has none.
+    pub(super) fn mark_role(&self) -> Option<Role> {
+        match &self.kind {
+            CellKind::Text(_) | CellKind::Gone => None,
+            CellKind::Request(request) if request.state == RequestState::Open => Some(Role::NeedsPerson),
+            CellKind::Message(_) => Some(Role::Message),
+            _ if self.is_error() => Some(Role::Bad),
+            CellKind::Thinking(_)
+            | CellKind::Tool(_)
+            | CellKind::Todo(_)
+            | CellKind::Request(_)
+            | CellKind::Iteration(_)
+            | CellKind::Verify(_)
+            | CellKind::Warning(_)
+            | CellKind::Wait(_)
+            | CellKind::Notice(_)
+            | CellKind::End(_) => Some(Role::Faint),
+        }
+    }
+
     pub(crate) fn is_error(&self) -> bool {
         match &self.kind {
             CellKind::Tool(tool) => tool.end.as_ref().is_some_and(|end| !end.call.is_good),

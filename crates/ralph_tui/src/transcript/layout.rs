@@ -70,6 +70,11 @@ impl CellLayout {
         layout
     }
 
+    /// Whether the first row is blank.
+    pub(super) fn has_gap(&self) -> bool {
+        self.setting.has_gap
+    }
+
     /// Makes the rows again if they are not those of the cell as it is now.
     pub(super) fn update(&mut self, cell: &Cell, setting: Setting, now: Timestamp) {
         let clock = clock_of(cell, now);

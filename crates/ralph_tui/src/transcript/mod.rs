@@ -23,6 +23,7 @@ mod view;
 mod view_jump;
 mod view_scroll;
 mod view_search;
+mod visible_cells;
 mod wrap;
 
 pub use fold::Transcript;

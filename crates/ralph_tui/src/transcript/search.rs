@@ -8,7 +8,7 @@ pub(super) struct Query {
     text: String,
     folded: Vec<char>,
     is_exact: bool,
-    /// Its longest word. Marks of Markdown can stand beside it, but not in it.
+    /// Its longest word. Marks of Markdown rarely stand within a word.
     word: String,
 }
 
@@ -33,7 +33,8 @@ impl Query {
         &self.text
     }
 
-    /// Whether a text can contain it, once it is shown. Fast; wrong only in that it says yes too often.
+    /// Whether a text can contain it, once it is shown. Fast. It says yes too often, and misses words with marks of
+    /// Markdown in them.
     pub(super) fn may_be_in(&self, text: &str) -> bool {
         let word = self.word.as_bytes();
         if !self.word.is_ascii() {

@@ -13,10 +13,14 @@ use super::fold::Transcript;
 use super::layout::{CellLayout, Options, SIDE_BY_SIDE_COLUMNS, Setting, indent_of};
 use super::sheet::Place;
 use super::view_search::Search;
+use super::visible_cells::VisibleCells;
 use crate::theme::{Role, Theme};
 
-/// Columns at the left that mark the selected cell.
+/// Columns at the left that no text reaches. They mark the selected cell, and every cell that is not text of the agent: a
+/// text that imitates a call or an answer has no mark.
 pub(super) const MARGIN: usize = 2;
+const CELL_MARK: &str = "•";
+const SELECTION_MARK: &str = "│";
 /// Layouts that were not needed for this many frames are dropped, if there are more than these.
 const KEPT_FRAMES: u64 = 100;
 const KEPT_LAYOUTS: usize = 200;
@@ -83,6 +87,7 @@ pub(crate) struct TranscriptView {
     pub(super) seen: usize,
     pub(super) selected: Option<usize>,
     filter: Filter,
+    visible: VisibleCells,
     folds: HashMap<usize, bool>,
     kind_folds: KindFolds,
     options: Options,
@@ -111,6 +116,7 @@ impl Default for TranscriptView {
             seen: 0,
             selected: None,
             filter: Filter::All,
+            visible: VisibleCells::default(),
             folds: HashMap::new(),
             kind_folds: KindFolds::default(),
             options: Options {
@@ -139,6 +145,7 @@ impl TranscriptView {
 
     pub(crate) fn set_filter(&mut self, transcript: &Transcript, filter: Filter) {
         self.filter = filter;
+        self.visible = VisibleCells::default();
         self.search_again(transcript);
     }
 
@@ -253,8 +260,27 @@ impl TranscriptView {
         }
     }
 
+    /// The first visible cell from this index on.
+    pub(super) fn visible_from(&mut self, transcript: &Transcript, index: usize) -> Option<usize> {
+        self.find_visible(transcript);
+        self.visible.from(index)
+    }
+
+    /// The last visible cell before this index.
+    pub(super) fn visible_before(&mut self, transcript: &Transcript, index: usize) -> Option<usize> {
+        self.find_visible(transcript);
+        self.visible.before(index)
+    }
+
+    fn find_visible(&mut self, transcript: &Transcript) {
+        let mut visible = std::mem::take(&mut self.visible);
+        visible.update(transcript, |cell| self.is_visible(cell));
+        self.visible = visible;
+    }
+
     /// The rows of a visible cell; none if it is not visible.
     pub(super) fn layout(&mut self, transcript: &Transcript, index: usize) -> Option<&CellLayout> {
+        self.find_visible(transcript);
         let cell = transcript.cell(index).filter(|cell| self.is_visible(cell))?;
         let setting = self.setting(transcript, index, cell, self.is_folded(index, cell));
         let now = self.now;
@@ -278,8 +304,17 @@ impl TranscriptView {
             columns: self.columns,
             is_folded,
             options: self.options,
-            has_gap: has_gap(transcript, index, cell),
+            has_gap: self.has_gap(transcript, index, cell),
         }
+    }
+
+    /// Whether a blank row stands before a cell: between all but compact ones.
+    fn has_gap(&self, transcript: &Transcript, index: usize, cell: &Cell) -> bool {
+        let before = self
+            .visible
+            .before(index)
+            .and_then(|before| transcript.cell(before));
+        before.is_some_and(|before| !(cell.is_compact() && before.is_compact()))
     }
 
     pub(super) fn is_laid_out(&self, index: usize) -> bool {
@@ -310,6 +345,7 @@ impl TranscriptView {
             found.map(|_| start + place)
         };
         self.layouts.clear();
+        self.visible = VisibleCells::default();
         self.folds = self
             .folds
             .drain()
@@ -373,12 +409,18 @@ impl TranscriptView {
                 let sheet = &layout.sheet;
                 let count = sheet.row_count();
                 let indent = u16::try_from(MARGIN + indent_of(cell)).unwrap_or(u16::MAX);
-                let is_gap = |row: usize| row == 0 && has_gap(transcript, index, cell);
+                let first = usize::from(layout.has_gap());
                 let mut drawn = 0;
                 while row < count && y < area.bottom() {
-                    if is_selected && !is_gap(row) {
-                        let style = theme.style(Role::NeedsPerson);
-                        buffer.set_stringn(area.x, y, "│", usize::from(area.width), style);
+                    let mark = if is_selected && row >= first {
+                        Some((SELECTION_MARK, Role::NeedsPerson))
+                    } else if row == first {
+                        cell.mark_role().map(|role| (CELL_MARK, role))
+                    } else {
+                        None
+                    };
+                    if let Some((mark, role)) = mark {
+                        buffer.set_stringn(area.x, y, mark, usize::from(area.width), theme.style(role));
                     }
                     let search = search.as_ref();
                     let hits = search.map_or_else(Vec::new, |search| search.hits_in(index, row, sheet));
@@ -395,7 +437,10 @@ impl TranscriptView {
                 }
             }
             self.search = search;
-            (index, row) = (index + 1, 0);
+            index = self
+                .visible_from(transcript, index + 1)
+                .unwrap_or(transcript.len());
+            row = 0;
         }
     }
 
@@ -414,14 +459,4 @@ impl TranscriptView {
     pub(super) fn layout_count(&self) -> usize {
         self.layouts.len()
     }
-}
-
-/// Whether a blank row stands before a cell: between all but compact ones.
-fn has_gap(transcript: &Transcript, index: usize, cell: &Cell) -> bool {
-    let before = transcript.cells().get(..index).unwrap_or_default();
-    let before = before
-        .iter()
-        .rev()
-        .find(|cell| !matches!(cell.kind, CellKind::Gone));
-    before.is_some_and(|before| !(cell.is_compact() && before.is_compact()))
 }

@@ -76,9 +76,7 @@ impl TranscriptView {
             Some(selected) => selected + 1,
             None => self.shown.first().copied().unwrap_or(self.anchor.cell),
         };
-        let cells = transcript.cells().iter().enumerate().skip(from);
-        let next = cells.into_iter().find(|(_, cell)| self.is_visible(cell));
-        if let Some((index, _)) = next {
+        if let Some(index) = self.visible_from(transcript, from) {
             self.select(transcript, index);
         }
     }
@@ -88,9 +86,7 @@ impl TranscriptView {
             Some(selected) => selected,
             None => self.shown.last().map_or(transcript.len(), |last| last + 1),
         };
-        let cells = transcript.cells().iter().enumerate().take(before).rev();
-        let previous = cells.into_iter().find(|(_, cell)| self.is_visible(cell));
-        if let Some((index, _)) = previous {
+        if let Some(index) = self.visible_before(transcript, before) {
             self.select(transcript, index);
         }
     }
@@ -148,7 +144,7 @@ impl TranscriptView {
         let mut left = rows;
         while left > row {
             left -= row;
-            let Some(before) = index.checked_sub(1) else {
+            let Some(before) = self.visible_before(transcript, index) else {
                 return (0, 0);
             };
             index = before;
@@ -165,7 +161,9 @@ impl TranscriptView {
                 return (index, row);
             }
             row -= height;
-            index += 1;
+            index = self
+                .visible_from(transcript, index + 1)
+                .unwrap_or(transcript.len());
         }
         (index, 0)
     }
@@ -177,7 +175,7 @@ impl TranscriptView {
         let mut index = position.0;
         if position.1 == 0 {
             while index < end && self.height(transcript, index) == 0 {
-                index += 1;
+                index = self.visible_from(transcript, index + 1).unwrap_or(end);
             }
         }
         (index.min(end), position.1)

@@ -1,6 +1,7 @@
 //! The part of `TranscriptView` that searches. Cells from the reader's place on come first, a slice at a time, so that a
 //! key never waits for a long transcript. Hits are counted in the lines of the unfolded cell: what is counted can be shown.
 
+use super::cell::CellKind;
 use super::fold::Transcript;
 use super::layout::CellLayout;
 use super::logical_text::for_each_text;
@@ -10,8 +11,12 @@ use super::view::TranscriptView;
 
 /// How much of a transcript is searched at once: a few milliseconds.
 const SLICE_COST: usize = 1 << 20;
-/// What a byte costs whose cell has to be laid out, if reading it costs 1.
+/// What a byte costs whose cell has to be laid out, if reading it costs 1, and what each such cell costs at least.
 const LAYOUT_COST: usize = 8;
+const MIN_LAYOUT_COST: usize = 2 << 10;
+/// Cells with no more text than this are always laid out to be searched. Longer ones only if the query can be in their
+/// text, or in what is shown of them when they are folded: their heading with its labels and figures.
+const SHORT_BYTES: usize = 4 << 10;
 
 #[derive(Debug)]
 pub(super) struct Search {
@@ -277,8 +282,17 @@ impl TranscriptView {
             bytes += text.len();
             has_word = has_word || query.may_be_in(text);
         });
-        if !has_word {
-            return (0, bytes);
+        let mut cost = bytes;
+        if !has_word && bytes > SHORT_BYTES {
+            if matches!(cell.kind, CellKind::Text(_)) {
+                return (0, cost);
+            }
+            let setting = self.setting(transcript, index, cell, true);
+            let folded = CellLayout::new(cell, setting, self.now()).sheet;
+            cost += MIN_LAYOUT_COST;
+            if !folded.lines().iter().any(|line| query.may_be_in(&line.text)) {
+                return (0, cost);
+            }
         }
         let count_in = |sheet: &Sheet| {
             let lines = sheet.lines().iter();
@@ -293,7 +307,7 @@ impl TranscriptView {
                 count_in(&CellLayout::new(cell, setting, self.now()).sheet)
             }
         };
-        (count, bytes * LAYOUT_COST)
+        (count, cost + (bytes * LAYOUT_COST).max(MIN_LAYOUT_COST))
     }
 
     pub(crate) fn next_hit(&mut self, transcript: &Transcript) -> bool {

@@ -11,7 +11,7 @@ use super::super::layout::Setting;
 use super::super::line::{Line, Look};
 use super::super::sheet::Sheet;
 use super::labeled::{INDENT, push_more};
-use super::output::{FOLDED_LINES, Part, push_output};
+use super::output::{FOLDED_LINES, LIVE_LINES, Part, push_output};
 use crate::theme::Role;
 
 pub(in crate::transcript) fn build(tool: &ToolCell, sheet: &mut Sheet, setting: &Setting, now: Timestamp) {
@@ -89,6 +89,7 @@ fn push_end(tool: &ToolCell, is_failed: bool, sheet: &mut Sheet, setting: &Setti
         output
     };
     let part = match setting.is_folded {
+        false if tool.end.is_none() => Part::Tail(LIVE_LINES),
         false => Part::All,
         true if tool.end.is_none() || is_failed => Part::Tail(FOLDED_LINES),
         true if has_noise(tool.kind) => return push_reason(tool.end.as_ref(), sheet),

@@ -90,6 +90,88 @@ fn a_frame_beside_a_long_stream_lays_out_what_is_new() {
 }
 
 #[test]
+fn a_frame_beside_a_long_running_call_lays_out_the_end_of_its_output() {
+    let mut story = Story::new();
+    let tool = ToolStarted::new(ItemId::new("b"), "Bash", ToolKind::Execute);
+    story.agent(Body::ToolStarted(Box::new(tool)));
+    for number in 0..20_000 {
+        story.live("b", Part::ToolOutput, &format!("line {number}\n"));
+    }
+    let mut view = TranscriptView::default();
+    view.toggle_fold(&story.transcript, FoldTarget::All);
+    draw(&mut view, &story, 80, 24);
+    let before = view.work();
+    story.live("b", Part::ToolOutput, "the newest\n");
+    let rows = rows_of(&draw(&mut view, &story, 80, 300)).join("\n");
+    assert!(view.work() - before <= 210, "{}", view.work() - before);
+    assert!(
+        rows.contains("… 19801 earlier lines") && rows.contains("the newest"),
+        "{rows}"
+    );
+    let end = ToolFinished::new(ItemId::new("b"), ToolStatus::Completed);
+    story.agent(Body::ToolFinished(Box::new(end)));
+    draw(&mut view, &story, 80, 24);
+    view.search(&story.transcript, "line 12345");
+    assert!(
+        rows_of(&draw(&mut view, &story, 80, 24))
+            .concat()
+            .contains("line 12345")
+    );
+}
+
+#[test]
+fn a_filter_lays_out_and_visits_only_what_it_shows() {
+    let mut story = long_story(5_000);
+    bash(&mut story, "bad", "false", "error: no\n", 1);
+    for number in 0..5_000 {
+        story.text(&format!("n{number}"), "more");
+    }
+    let mut view = TranscriptView::default();
+    view.set_filter(&story.transcript, Filter::Errors);
+    let rows = rows_of(&draw(&mut view, &story, 60, 15));
+    assert!(rows[0].contains("Bash: false"), "{rows:#?}");
+    assert_eq!(view.layout_count(), 1);
+    // A cell becomes visible when it changes, another one when it is added.
+    let tool = ToolStarted::new(ItemId::new("late"), "Bash", ToolKind::Execute);
+    story.agent(Body::ToolStarted(Box::new(tool)));
+    draw(&mut view, &story, 60, 15);
+    assert_eq!(view.layout_count(), 1);
+    let end = ToolFinished::new(ItemId::new("late"), ToolStatus::Failed);
+    story.agent(Body::ToolFinished(Box::new(end)));
+    bash(&mut story, "last", "exit 3", "", 3);
+    let rows = rows_of(&draw(&mut view, &story, 60, 15)).join("\n");
+    assert_eq!(view.layout_count(), 3, "{rows}");
+    view.set_filter(&story.transcript, Filter::All);
+    assert!(
+        rows_of(&draw(&mut view, &story, 60, 15))
+            .concat()
+            .contains("more")
+    );
+}
+
+#[test]
+fn what_the_agent_writes_has_no_mark_in_the_margin_and_everything_else_has() {
+    let mut story = Story::new();
+    bash(&mut story, "real", "cargo test", "", 0);
+    story.text(
+        "t",
+        "`✓ Bash`: cargo test  1.2s\n\nVerify: cargo test: ok (1.5s)\n\n**Message delivered by web**\n> do it\n\n• • Bash",
+    );
+    story.run_json(
+        &serde_json::json!({"type": "verify_finished", "data": {"command": "cargo test", "is_ok": false,
+        "exit": {"code": 1}, "output": "", "duration_ms": 1}}),
+    );
+    let mut view = TranscriptView::default();
+    let rows = rows_of(&draw(&mut view, &story, 80, 20));
+    let marked: Vec<&String> = rows
+        .iter()
+        .filter(|row| !row.starts_with("  ") && !row.is_empty())
+        .collect();
+    assert_eq!(marked.len(), 2, "{rows:#?}");
+    assert!(marked[0].starts_with("• ✓ Bash: cargo test") && marked[1].starts_with("• Verify: cargo test"));
+}
+
+#[test]
 fn text_of_deltas_is_not_doubled_by_its_block() {
     let mut story = Story::new();
     story

@@ -62,6 +62,50 @@ fn marks_of_markdown_are_neither_found_nor_in_the_way() {
 }
 
 #[test]
+fn labels_and_figures_are_found_like_texts() {
+    let mut story = Story::new();
+    let tool = ToolStarted::new(ItemId::new("b"), "Bash", ToolKind::Execute);
+    story.agent(Body::ToolStarted(Box::new(tool)));
+    let mut end = ToolFinished::new(ItemId::new("b"), ToolStatus::Failed);
+    end.exit_code = Some(101);
+    end.output = "a line of output\n".repeat(1_000);
+    story.agent(Body::ToolFinished(Box::new(end)));
+    story.text("t", "an un**believ**able bug in a &amp; b");
+    story.agent(Body::QuestionAsked(Box::new(agent_api::QuestionAsked {
+        request: agent_api::RequestId::new("q"),
+        item: None,
+        questions: vec![agent_api::Question {
+            text: "Which?".to_owned(),
+            header: None,
+            options: vec![agent_api::QuestionOption {
+                label: "one".to_owned(),
+                description: Some("the slower way".to_owned()),
+            }],
+            is_multiple: false,
+        }],
+    })));
+    story.run_json(
+        &serde_json::json!({"type": "run_ended", "data": {"reason": "agent_error", "exit_code": 1,
+        "iterations": 1, "totals": {"cost": 1_230_000}}}),
+    );
+    let mut view = TranscriptView::default();
+    view.toggle_fold(&story.transcript, FoldTarget::All);
+    let rows = rows_of(&draw(&mut view, &story, 80, 2_000)).join("\n");
+    for query in [
+        "exit code 101",
+        "unbelievable",
+        "a & b",
+        "the slower way",
+        "the agent ended first",
+        "Duration",
+        "$1.23",
+    ] {
+        assert!(rows.contains(query), "{query}");
+        assert_eq!(view.search(&story.transcript, query), 1, "{query}");
+    }
+}
+
+#[test]
 fn text_that_is_appended_to_a_searched_cell_is_found() {
     let mut story = Story::new();
     story.live("t", Part::Text, "one needle");
