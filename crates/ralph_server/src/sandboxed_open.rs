@@ -8,7 +8,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
 /// Opens a regular file under `workspace` for reading. Absolute paths, `..` and symbolic links that lead outside are
-/// errors; links that stay inside are followed. The agent may swap directories for links at any time, so the check
+/// errors; links that stay inside are followed. `workspace` is a path without links, as runs record it: if a part of it
+/// was replaced by a link since, that is an error, too. The agent may swap directories for links at any time, so the check
 /// happens while the path is resolved (`openat2` on Linux), not before.
 ///
 /// # Errors
@@ -30,12 +31,41 @@ pub(crate) fn open_in_workspace(workspace: &Path, relative: &Path) -> io::Result
         // Opening a named pipe must not block.
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
     }
-    let directory = Dir::open_ambient_dir(workspace, ambient_authority())?;
+    let directory = open_without_links(workspace)?;
     let file = directory.open_with(relative, &options)?.into_std();
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     Ok(file)
+}
+
+#[cfg(target_os = "linux")]
+fn open_without_links(path: &Path) -> io::Result<Dir> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    use rustix::io::Errno;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(directory) => Ok(Dir::from_std_file(directory.into())),
+        // An old kernel, or a container that does not know this call.
+        Err(Errno::NOSYS | Errno::PERM) => open_and_compare(path),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_without_links(path: &Path) -> io::Result<Dir> {
+    open_and_compare(path)
+}
+
+fn open_and_compare(path: &Path) -> io::Result<Dir> {
+    let directory = Dir::open_ambient_dir(path, ambient_authority())?;
+    if path.canonicalize()? != path {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "a part of the workspace's path is a link",
+        ));
+    }
+    Ok(directory)
 }
 
 #[cfg(unix)]
@@ -129,6 +159,21 @@ mod tests {
         }
         let bytes = Path::new(OsStr::from_bytes(b"\xff\xfe"));
         assert!(open_in_workspace(&tree.root(), bytes).is_err());
+    }
+
+    #[test]
+    fn a_workspace_that_was_replaced_by_a_link_is_not_opened() {
+        let tree = Tree::new();
+        assert!(super::open_and_compare(&tree.root()).is_ok());
+        let elsewhere = tree.directory.path().join("elsewhere");
+        fs::rename(tree.root(), &elsewhere).unwrap();
+        symlink(&elsewhere, tree.root()).unwrap();
+        assert_eq!(tree.read("src/a.rs"), None);
+        assert!(super::open_and_compare(&tree.root()).is_err());
+        // Neither is one below such a link.
+        let below = tree.root().join("src");
+        assert!(open_in_workspace(&below, Path::new("a.rs")).is_err());
+        assert!(open_in_workspace(&elsewhere.join("src"), Path::new("a.rs")).is_ok());
     }
 
     #[test]
