@@ -38,6 +38,8 @@ pub struct Tls {
 struct Current {
     acceptor: Arc<ServerConfig>,
     stamps: Stamps,
+    /// The files that could not be used, so that each change of them is logged once.
+    refused: Option<Stamps>,
     looked_at: Instant,
 }
 
@@ -106,6 +108,7 @@ impl Tls {
         let current = Current {
             acceptor: Arc::new(read(&files, Timestamp::now())?),
             stamps,
+            refused: None,
             looked_at: Instant::now(),
         };
         Ok(Self {
@@ -124,19 +127,24 @@ impl Tls {
         TlsAcceptor::from(Arc::clone(&current.acceptor))
     }
 
-    /// A renewal that is half written, or wrong, changes nothing; what comes after it is looked at again.
+    /// A renewal that is half written, wrong or cannot be read changes nothing, and is tried again.
     fn refresh(&self, current: &mut Current) {
         let stamps = stamps(&self.files);
         if stamps == current.stamps {
             return;
         }
-        current.stamps = stamps;
         match read(&self.files, Timestamp::now()) {
             Ok(config) => {
                 current.acceptor = Arc::new(config);
+                (current.stamps, current.refused) = (stamps, None);
                 tracing::info!("the TLS certificate was renewed");
             }
-            Err(error) => tracing::warn!(%error, "the TLS certificate in use stays"),
+            Err(error) => {
+                if current.refused.as_ref() != Some(&stamps) {
+                    tracing::warn!(%error, "cannot use the new TLS certificate; the old one stays in use");
+                }
+                current.refused = Some(stamps);
+            }
         }
     }
 }
