@@ -4,6 +4,7 @@
 mod capabilities;
 mod child;
 pub mod clock;
+mod connection_origin;
 mod error;
 mod exit;
 mod follow;
@@ -31,12 +32,13 @@ mod watch;
 pub use capabilities::{Capabilities, GuardKind, capabilities};
 #[cfg(not(target_os = "linux"))]
 pub use capabilities::{guard_main, guard_main_reexec};
+pub use connection_origin::{ConnectionOrigin, connection_origin};
 pub use error::SpawnError;
 pub use exit::{Exit, ExitReport, StopStep, WaitStatus};
 pub use follow::FileFollower;
 #[cfg(target_os = "linux")]
 pub use guard::{guard_main, guard_main_reexec};
-pub use lineage::{Lineage, is_connected_from_below, lineage};
+pub use lineage::{Lineage, lineage};
 pub use process::{Control, ExitWaiter, Output, Process, StderrOutput, StdinWriter};
 pub use resolve::find_program;
 pub use run_to_completion::{ShortOutput, output_of, output_up_to};

@@ -3,10 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
-use agent_process::{Lineage, Marker, is_connected_from_below, lineage};
+use agent_process::{Lineage, Marker, lineage};
 
 fn marker() -> Marker {
     Marker::new("LINEAGE_TEST", "one")
@@ -79,36 +78,4 @@ fn a_process_that_has_ended_is_not_taken_for_an_unrelated_one() {
     shell.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     shell.child.wait().unwrap();
     assert_eq!(lineage(ended, std::process::id(), &marker()), Lineage::Gone);
-}
-
-#[test]
-fn the_process_behind_a_connection_is_found() {
-    for address in ["127.0.0.1:0", "[::1]:0", "[::]:0"] {
-        let Ok(listener) = TcpListener::bind(address) else {
-            continue;
-        };
-        let server = listener.local_addr().unwrap();
-        let target = if address.starts_with("[::1]") {
-            "::1"
-        } else {
-            "127.0.0.1"
-        };
-        let script = format!(
-            "exec 3<>/dev/tcp/{target}/{}; env -i /bin/bash -c 'echo $$; read line'; true",
-            server.port()
-        );
-        let mut shell = Shell::new(&script, &[]);
-        let (accepted, client) = listener.accept().unwrap();
-        let here = accepted.local_addr().unwrap();
-        shell.number();
-        assert!(is_connected_from_below(client, here, &[std::process::id()]));
-        assert!(is_connected_from_below(client, here, &[shell.child.id()]));
-        assert!(!is_connected_from_below(client, here, &[]));
-        // One of our own comes from above.
-        let own = TcpStream::connect((target, server.port())).unwrap();
-        let (_accepted, client) = listener.accept().unwrap();
-        assert!(!is_connected_from_below(client, here, &[std::process::id()]));
-        assert!(!is_connected_from_below(client, here, &[shell.child.id()]));
-        drop(own);
-    }
 }

@@ -1,10 +1,11 @@
-//! `Runners`: speaking to the runner of a run and reading its files, wherever it is. `SocketRunners` is for this machine.
+//! `Runners`: commands to the runner of a run, and reading its files, wherever it is. `SocketRunners` is for this machine.
 
 use std::fmt;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -19,6 +20,14 @@ use crate::sandboxed_open::open_in_workspace;
 /// How many workspaces are compared with their commits at once: each comparison may read every file.
 const MAX_COMPARISONS: usize = 2;
 const MAX_COMPARISON_WAIT: Duration = Duration::from_secs(10);
+/// A workspace can be on a disk that does not answer. Reads of it then keep no more threads than this, of those that the
+/// whole server shares.
+const MAX_WORKSPACE_READS: usize = 16;
+const WORKSPACE_READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a runner may take to write its file, and how often it is looked for.
+const RUN_FILE_TIMEOUT: Duration = Duration::from_secs(1);
+const RUN_FILE_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What a runner can be asked for. A missing run or file is [`io::ErrorKind::NotFound`].
 #[async_trait]
@@ -38,8 +47,9 @@ pub trait Runners: fmt::Debug + Send + Sync + 'static {
     /// Deletes a run that has ended, with everything that was kept of it.
     async fn remove(&self, run: &str) -> io::Result<Removal>;
 
-    /// The process ids of the runners that are on this machine: every local agent is below one of them.
-    async fn local_processes(&self) -> Vec<u32>;
+    /// The process ids of the runners that are on this machine: every local agent is below one of them. It fails if one
+    /// may be missing.
+    async fn local_processes(&self) -> io::Result<Vec<u32>>;
 }
 
 /// What became of a run that was to be deleted.
@@ -112,6 +122,7 @@ impl From<ControlError> for CommandError {
 pub struct SocketRunners {
     home: Home,
     comparisons: Arc<Semaphore>,
+    workspace_reads: Arc<Semaphore>,
 }
 
 impl SocketRunners {
@@ -121,6 +132,7 @@ impl SocketRunners {
         Self {
             home,
             comparisons: Arc::new(Semaphore::new(MAX_COMPARISONS)),
+            workspace_reads: Arc::new(Semaphore::new(MAX_WORKSPACE_READS)),
         }
     }
 
@@ -171,14 +183,22 @@ impl Runners for SocketRunners {
 
     async fn file(&self, workspace: &Path, path: &Path, max_bytes: u64) -> io::Result<FileStart> {
         let (workspace, path): (PathBuf, PathBuf) = (workspace.to_owned(), path.to_owned());
-        blocking(move || {
-            let file = open_in_workspace(&workspace, &path)?;
-            let size_bytes = file.metadata()?.len();
-            let mut bytes = Vec::new();
-            file.take(max_bytes).read_to_end(&mut bytes)?;
-            Ok(FileStart { size_bytes, bytes })
-        })
-        .await
+        let permits = Arc::clone(&self.workspace_reads);
+        let read = async move {
+            let permit = permits.acquire_owned().await.map_err(io::Error::other)?;
+            blocking(move || {
+                let _permit = permit;
+                let file = open_in_workspace(&workspace, &path)?;
+                let size_bytes = file.metadata()?.len();
+                let mut bytes = Vec::new();
+                file.take(max_bytes).read_to_end(&mut bytes)?;
+                Ok(FileStart { size_bytes, bytes })
+            })
+            .await
+        };
+        timeout(WORKSPACE_READ_TIMEOUT, read)
+            .await
+            .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }
 
     async fn changes(&self, workspace: &Path, start_commit: &str, path: Option<&str>) -> Option<GitChanges> {
@@ -207,23 +227,50 @@ impl Runners for SocketRunners {
         .await
     }
 
-    async fn local_processes(&self) -> Vec<u32> {
+    async fn local_processes(&self) -> io::Result<Vec<u32>> {
         let home = self.home.clone();
-        let found = blocking(move || {
-            let runs = home.list_active().unwrap_or_default();
-            let files = runs.iter().filter_map(|run| RunFile::load(&run.run_file()).ok());
-            let alive = files.filter(|file| file.runner.liveness() == Liveness::Alive);
-            Ok(alive.map(|file| file.runner.pid).collect())
-        });
-        found.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "cannot list the runners");
-            Vec::new()
+        blocking(move || {
+            let mut processes = Vec::new();
+            for run in home.list_active().map_err(io::Error::other)? {
+                let Some(file) = file_of_runner(&run)? else {
+                    continue;
+                };
+                match file.runner.liveness() {
+                    Liveness::Alive | Liveness::Unknown => processes.push(file.runner.pid),
+                    Liveness::Gone | Liveness::Replaced | Liveness::OtherBoot => {}
+                }
+            }
+            Ok(processes)
         })
+        .await
+    }
+}
+
+/// The file in which a runner says who it is; none if the run has not begun, or its runner was killed before it wrote it.
+fn file_of_runner(run: &RunDirectory) -> io::Result<Option<RunFile>> {
+    let deadline = Instant::now() + RUN_FILE_TIMEOUT;
+    loop {
+        match RunFile::load(&run.run_file()) {
+            Ok(file) => return Ok(Some(file)),
+            Err(_) if !is_held(&run.journal())? => return Ok(None),
+            Err(error) if Instant::now() >= deadline => return Err(io::Error::other(error)),
+            // A runner opens its journal a moment before it writes the file.
+            Err(_) => std::thread::sleep(RUN_FILE_INTERVAL),
+        }
+    }
+}
+
+/// Whether a runner has this journal open: it locks it for as long as it lives.
+fn is_held(journal: &Path) -> io::Result<bool> {
+    match File::open(journal) {
+        Ok(file) => Ok(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
 struct LocalRawLog {
-    file: Arc<std::fs::File>,
+    file: Arc<File>,
     length_bytes: u64,
 }
 
@@ -243,5 +290,30 @@ impl RawLog for LocalRawLog {
             Ok(bytes.into())
         })
         .await
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::{Runners as _, SocketRunners};
+    use ralph_run::Home;
+    use std::fs::File;
+
+    #[tokio::test]
+    async fn a_run_whose_runner_cannot_be_told_makes_the_list_of_runners_fail() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().to_owned(), None);
+        home.prepare().unwrap();
+        let run = home.create_run(jiff::Timestamp::now()).unwrap();
+        let runners = SocketRunners::new(home);
+        assert!(runners.local_processes().await.unwrap().is_empty(), "not begun");
+        std::fs::write(run.run_file(), "{}").unwrap();
+        let journal = File::create(run.journal()).unwrap();
+        assert!(runners.local_processes().await.unwrap().is_empty(), "killed");
+        journal.try_lock().unwrap();
+        assert!(runners.local_processes().await.is_err());
+        std::fs::remove_file(run.run_file()).unwrap();
+        assert!(runners.local_processes().await.is_err());
     }
 }
