@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::bucket::Failures;
+use super::bucket::{Failures, Throttle};
 use super::clock::Clock;
 use super::error::AuthError;
 use super::hosts::Hosts;
 use super::principal::{Credential, Principal, Scope};
 use super::secret::sha256;
-use super::sessions::{NewSession, SessionEntry, SessionInfo, Sessions};
+use super::sessions::{Issuer, NewSession, SessionEntry, SessionInfo, Sessions};
 use super::tickets::Tickets;
-use super::token_registry::TokenRegistry;
+use super::token_registry::{Refreshed, TokenRegistry};
 
 /// How often a server that nobody asks looks whether tokens were revoked. Each request looks, too.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(500);
@@ -39,6 +39,7 @@ pub struct Auth {
     clock: Clock,
     secrets: Mutex<Secrets>,
     failures: Mutex<Failures>,
+    failure_log: Throttle,
 }
 
 #[derive(Debug)]
@@ -51,11 +52,18 @@ struct Secrets {
 impl Secrets {
     /// Notices tokens that were made, revoked or replaced meanwhile.
     fn refresh(&mut self, now: Timestamp) {
-        if self.tokens.refresh() {
-            let tokens = &self.tokens;
-            self.sessions
-                .keep_issued_by(|issuer| tokens.contains(issuer), now);
+        match self.tokens.refresh() {
+            Refreshed::Removed => self.end_orphans(now),
+            // Sessions end for good, so not because of a file that can be read again in a moment.
+            Refreshed::Unchanged | Refreshed::Unreadable => {}
         }
+    }
+
+    /// Ends the sessions whose token is gone or allows something else now.
+    fn end_orphans(&mut self, now: Timestamp) {
+        let tokens = &self.tokens;
+        self.sessions
+            .keep_issued_by(|issuer| tokens.stands_behind(issuer), now);
     }
 }
 
@@ -67,18 +75,21 @@ impl Auth {
     pub fn open(options: &AuthOptions) -> Result<Self, AuthError> {
         let clock = Clock::new();
         let tokens = TokenRegistry::open(&options.state_directory)?;
-        let mut sessions = Sessions::open(&options.state_directory);
-        sessions.keep_issued_by(|issuer| tokens.contains(issuer), clock.now());
+        let mut secrets = Secrets {
+            tokens,
+            sessions: Sessions::open(&options.state_directory),
+            tickets: Tickets::default(),
+        };
+        if secrets.tokens.is_complete() {
+            secrets.end_orphans(clock.now());
+        }
         Ok(Self {
             state_directory: options.state_directory.clone(),
             hosts: Hosts::new(options.port, &options.names)?,
             clock,
-            secrets: Mutex::new(Secrets {
-                tokens,
-                sessions,
-                tickets: Tickets::default(),
-            }),
+            secrets: Mutex::new(secrets),
             failures: Mutex::default(),
+            failure_log: Throttle::default(),
         })
     }
 
@@ -124,7 +135,7 @@ impl Auth {
     pub fn new_login_code(&self) -> Result<String, AuthError> {
         let now = self.clock.now();
         let secrets = &mut *self.secrets(now);
-        let Some(server) = secrets.tokens.server_digest() else {
+        let Some(server) = secrets.tokens.server_issuer() else {
             return Err(AuthError::NotAToken(secrets.tokens.server_path().to_owned()));
         };
         secrets.sessions.new_code(&server, now)
@@ -149,9 +160,12 @@ impl Auth {
     /// Whoever shows a token or the key of a session.
     pub(crate) fn authenticate(&self, secret: &str) -> Option<Principal> {
         let (now, digest) = (self.clock.now(), sha256(secret.as_bytes()));
-        let secrets = &mut *self.secrets(now);
-        let by_token = secrets.tokens.enter(&digest, self.clock, now);
-        by_token.or_else(|| secrets.sessions.enter(&digest, self.clock, now))
+        let Secrets { tokens, sessions, .. } = &mut *self.secrets(now);
+        let by_token = tokens.enter(&digest, self.clock, now);
+        by_token.or_else(|| {
+            let is_accepted = |issuer: &Issuer| tokens.stands_behind(issuer);
+            sessions.enter(&digest, is_accepted, self.clock, now)
+        })
     }
 
     /// Whoever the ticket was issued to. It is used up by that.
@@ -174,7 +188,7 @@ impl Auth {
         let now = self.clock.now();
         let secrets = &mut *self.secrets(now);
         let issuer = secrets.sessions.redeem(code, now);
-        match issuer.and_then(|issuer| secrets.tokens.issuer(&issuer, now)) {
+        match issuer.and_then(|issuer| secrets.tokens.issuer(&issuer.digest, now)) {
             Some(issuer) => secrets.sessions.begin(&issuer, user_agent, now).map(Some),
             None => Ok(None),
         }
@@ -225,7 +239,12 @@ impl Auth {
     /// Counts a wrong secret; after too many it says how long to wait. A right one is always let in, so that nobody
     /// can lock the user out.
     pub(crate) fn count_failure(&self, peer: IpAddr) -> Result<(), Duration> {
-        lock(&self.failures).count(peer, Instant::now())
+        let now = Instant::now();
+        let counted = lock(&self.failures).count(peer, now);
+        if counted.is_err() && self.failure_log.is_due(now) {
+            tracing::warn!(%peer, "too many wrong secrets");
+        }
+        counted
     }
 
     fn secrets(&self, now: Timestamp) -> MutexGuard<'_, Secrets> {

@@ -1,7 +1,9 @@
-//! How often something may happen.
+//! `Bucket`: a token-bucket rate limit. `Failures`: one for each peer, for wrong secrets. `Throttle`: a log message that
+//! others can cause is written once a minute.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Lets so many through at once, and then one every so often.
@@ -59,7 +61,7 @@ impl Bucket {
 }
 
 /// How many peers are remembered at once.
-const MOST_PEERS: usize = 1024;
+const MAX_PEERS: usize = 1024;
 const FAILURES_AT_ONCE: u32 = 20;
 const FAILURE_EVERY: Duration = Duration::from_secs(3);
 
@@ -72,9 +74,9 @@ pub(super) struct Failures {
 impl Failures {
     /// Counts one more, or says how long to wait.
     pub(super) fn count(&mut self, peer: IpAddr, now: Instant) -> Result<(), Duration> {
-        if self.peers.len() >= MOST_PEERS && !self.peers.contains_key(&peer) {
+        if self.peers.len() >= MAX_PEERS && !self.peers.contains_key(&peer) {
             self.peers.retain(|_, bucket| !bucket.is_full(now));
-            if self.peers.len() >= MOST_PEERS {
+            if self.peers.len() >= MAX_PEERS {
                 return Err(FAILURE_EVERY);
             }
         }
@@ -85,9 +87,28 @@ impl Failures {
     }
 }
 
+const THROTTLE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Lets one through each minute.
+#[derive(Debug, Default)]
+pub(crate) struct Throttle {
+    last: Mutex<Option<Instant>>,
+}
+
+impl Throttle {
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = last.is_none_or(|last| now.saturating_duration_since(last) >= THROTTLE_INTERVAL);
+        if is_due {
+            *last = Some(now);
+        }
+        is_due
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Bucket, Failures, MOST_PEERS};
+    use super::{Bucket, Failures, MAX_PEERS, Throttle};
     use std::net::{IpAddr, Ipv4Addr};
     use std::time::{Duration, Instant};
 
@@ -106,12 +127,20 @@ mod tests {
     }
 
     #[test]
+    fn a_throttle_lets_one_through_each_minute() {
+        let (start, throttle) = (Instant::now(), Throttle::default());
+        assert!(throttle.is_due(start) && !throttle.is_due(start));
+        assert!(!throttle.is_due(start + Duration::from_secs(59)));
+        assert!(throttle.is_due(start + Duration::from_secs(60)));
+    }
+
+    #[test]
     fn many_peers_take_no_more_room() {
         let now = Instant::now();
         let mut failures = Failures::default();
         for number in 0..5000_u32 {
             let _ = failures.count(IpAddr::V4(Ipv4Addr::from(number)), now);
         }
-        assert_eq!(failures.peers.len(), MOST_PEERS);
+        assert_eq!(failures.peers.len(), MAX_PEERS);
     }
 }

@@ -1,4 +1,4 @@
-//! Who may ask: the server's own names, its tokens, the sessions of browsers, and one-time tickets.
+//! `Auth`: the host names of the server, its tokens, the login sessions of browsers, and one-time tickets.
 
 mod authenticator;
 mod bucket;
@@ -15,7 +15,7 @@ mod token_file;
 mod token_registry;
 
 pub use authenticator::{Auth, AuthOptions};
-pub(crate) use bucket::Bucket;
+pub(crate) use bucket::{Bucket, Throttle};
 pub use error::AuthError;
 pub(crate) use hosts::{Origin, only};
 pub use lifetime::SessionGuard;

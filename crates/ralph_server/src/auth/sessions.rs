@@ -1,6 +1,7 @@
 //! `Sessions`: browsers that have shown a one-time code or a token, and the codes themselves.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +18,8 @@ use super::secret::{Digest, digest_from_hex, hex, new_secret, same, sha256};
 
 const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const CODE_LIFETIME: Duration = Duration::from_secs(10 * 60);
-/// The oldest make room for new ones.
-const MAX_SESSIONS: usize = 64;
+/// Sessions of one token. Whoever has a token can only end sessions that it opened.
+const MAX_SESSIONS_OF_ONE: usize = 16;
 const MAX_CODES: usize = 16;
 const MAX_USER_AGENT_BYTES: usize = 256;
 /// When a session was last used is written down this often.
@@ -29,12 +30,10 @@ const SAVE_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 pub(crate) struct SessionEntry {
     pub(crate) id: String,
     digest: Digest,
-    issuer: Digest,
-    pub(crate) scope: Scope,
-    workspaces: Option<Arc<[PathBuf]>>,
-    pub(crate) user_agent: Option<String>,
-    pub(crate) created_at: Timestamp,
-    pub(crate) last_used_at: Timestamp,
+    issuer: Issuer,
+    user_agent: Option<String>,
+    created_at: Timestamp,
+    last_used_at: Timestamp,
     lifetime: Lifetime,
 }
 
@@ -68,11 +67,11 @@ struct SavedSession {
 #[derive(Debug)]
 struct LoginCode {
     digest: Digest,
-    issuer: Digest,
+    issuer: Issuer,
     expires_at: Timestamp,
 }
 
-/// What a session gets from the token that opens it.
+/// What a session has from the token that opened it. Its end is that of the session.
 #[derive(Debug, Clone)]
 pub(super) struct Issuer {
     pub(super) digest: Digest,
@@ -114,7 +113,7 @@ impl Sessions {
     }
 
     /// A code that opens one session within ten minutes.
-    pub(super) fn new_code(&mut self, issuer: &Digest, now: Timestamp) -> Result<String, AuthError> {
+    pub(super) fn new_code(&mut self, issuer: &Issuer, now: Timestamp) -> Result<String, AuthError> {
         self.codes.retain(|code| code.expires_at > now);
         if self.codes.len() >= MAX_CODES {
             self.codes.remove(0);
@@ -122,14 +121,14 @@ impl Sessions {
         let secret = new_secret()?;
         self.codes.push(LoginCode {
             digest: sha256(secret.as_bytes()),
-            issuer: *issuer,
+            issuer: issuer.clone(),
             expires_at: now.saturating_add(CODE_LIFETIME).unwrap_or(now),
         });
         Ok(secret)
     }
 
-    /// Uses up a code. Returns the digest of the token that it was made for.
-    pub(super) fn redeem(&mut self, code: &str, now: Timestamp) -> Option<Digest> {
+    /// Uses up a code. Returns the token that it was made for.
+    pub(super) fn redeem(&mut self, code: &str, now: Timestamp) -> Option<Issuer> {
         let digest = sha256(code.as_bytes());
         let found = self.codes.iter().position(|code| same(&code.digest, &digest))?;
         let code = self.codes.remove(found);
@@ -143,23 +142,17 @@ impl Sessions {
         user_agent: Option<&str>,
         now: Timestamp,
     ) -> Result<NewSession, AuthError> {
-        // One that has expired goes first: the clock may have been wrong, so none goes before it must.
-        if self.sessions.len() >= MAX_SESSIONS {
-            let expired = self
-                .sessions
-                .iter()
-                .position(|session| !session.lifetime.is_valid(now));
-            self.sessions.remove(expired.unwrap_or(0));
-        }
+        self.make_room(&issuer.digest, now);
         let key = new_secret()?;
         let expires_at = now.saturating_add(SESSION_LIFETIME).unwrap_or(now);
         let expires_at = issuer.expires_at.map_or(expires_at, |at| at.min(expires_at));
         let session = SessionEntry {
             id: new_secret()?[..8].to_owned(),
             digest: sha256(key.as_bytes()),
-            issuer: issuer.digest,
-            scope: issuer.scope,
-            workspaces: issuer.workspaces.clone(),
+            issuer: Issuer {
+                expires_at: Some(expires_at),
+                ..issuer.clone()
+            },
             user_agent: user_agent.map(cut_user_agent),
             created_at: now,
             last_used_at: now,
@@ -167,28 +160,51 @@ impl Sessions {
         };
         let info = session.info();
         self.sessions.push(session);
-        self.save(now);
+        self.save(now, Durability::Cached);
         Ok(NewSession { key, info })
     }
 
-    /// Whoever shows the key of a session.
-    pub(super) fn enter(&mut self, digest: &Digest, clock: Clock, now: Timestamp) -> Option<Principal> {
+    /// Removes a session of a token that has as many as it may: one that has expired, otherwise the one that was not
+    /// used for the longest time. None goes before it must, as the clock may have been wrong.
+    fn make_room(&mut self, issuer: &Digest, now: Timestamp) {
+        let own = self.sessions.iter().enumerate();
+        let own = own.filter(|(_, session)| session.is_issued_by(issuer));
+        if own.clone().count() < MAX_SESSIONS_OF_ONE {
+            return;
+        }
+        let oldest = own.min_by_key(|(_, session)| (session.lifetime.is_valid(now), session.last_used_at));
+        if let Some((index, _)) = oldest {
+            self.sessions.remove(index);
+        }
+    }
+
+    /// Whoever shows the key of a session, as long as the token that opened it is accepted.
+    pub(super) fn enter(
+        &mut self,
+        digest: &Digest,
+        is_accepted: impl Fn(&Issuer) -> bool,
+        clock: Clock,
+        now: Timestamp,
+    ) -> Option<Principal> {
         // All of them are compared, so that the time does not tell which one it was.
         let found = self.sessions.iter_mut().fold(None, |found, session| {
             let is_it = same(&session.digest, digest) && session.lifetime.is_valid(now);
             if is_it { Some(session) } else { found }
         })?;
+        if !is_accepted(&found.issuer) {
+            return None;
+        }
         found.last_used_at = now;
         let principal = Principal {
             credential: Credential::Session(found.id.clone()),
-            scope: found.scope,
-            workspaces: found.workspaces.clone(),
+            scope: found.issuer.scope,
+            workspaces: found.issuer.workspaces.clone(),
             guard: found.lifetime.guard(clock),
-            issuer: found.issuer,
+            issuer: found.issuer.digest,
             is_by_ticket: false,
         };
         if now.duration_since(self.saved_at).abs() >= SAVE_INTERVAL {
-            self.save(now);
+            self.save(now, Durability::Cached);
         }
         Some(principal)
     }
@@ -200,49 +216,58 @@ impl Sessions {
             .iter()
             .filter(|session| session.lifetime.is_valid(now));
         let mut sessions: Vec<SessionInfo> = valid
-            .filter(|session| issuer.is_none_or(|issuer| same(issuer, &session.issuer)))
+            .filter(|session| issuer.is_none_or(|issuer| session.is_issued_by(issuer)))
             .map(SessionEntry::info)
             .collect();
         sessions.sort_by_key(|session| std::cmp::Reverse(session.last_used_at));
         sessions
     }
 
-    /// Ends the sessions that are chosen. Returns how many.
+    /// Ends the sessions that are chosen, for good: also if their end cannot be saved. Returns how many.
     pub(super) fn end(&mut self, is_chosen: impl Fn(&SessionEntry) -> bool, now: Timestamp) -> usize {
         let before = self.sessions.len();
         self.sessions.retain(|session| !is_chosen(session));
         let ended = before - self.sessions.len();
-        if ended > 0 {
-            self.save(now);
+        if ended > 0 && !self.save(now, Durability::Synced) {
+            // What the file has would come back with the next start. A full disk takes no new file, but loses an old one.
+            match fs::remove_file(&self.path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    tracing::error!(%error, "cannot save that login sessions have ended; a restart revives them");
+                }
+                Ok(()) | Err(_) => {}
+            }
         }
         ended
     }
 
-    /// Ends everything that was opened with a token that is not valid any more.
-    pub(super) fn keep_issued_by(&mut self, is_valid: impl Fn(&Digest) -> bool, now: Timestamp) {
-        self.codes.retain(|code| is_valid(&code.issuer));
-        self.end(|session| !is_valid(&session.issuer), now);
+    /// Ends everything that was opened with a token that is not valid any more, or allows something else now.
+    pub(super) fn keep_issued_by(&mut self, is_accepted: impl Fn(&Issuer) -> bool, now: Timestamp) {
+        self.codes.retain(|code| is_accepted(&code.issuer));
+        self.end(|session| !is_accepted(&session.issuer), now);
     }
 
-    fn save(&mut self, now: Timestamp) {
+    /// Returns whether the sessions are saved.
+    fn save(&mut self, now: Timestamp, durability: Durability) -> bool {
         self.saved_at = now;
         let saved: Vec<SavedSession> = self.sessions.iter().map(SavedSession::of).collect();
         let bytes = serde_json::to_vec(&saved).unwrap_or_default();
-        if let Err(error) = write_atomic(&self.path, &bytes, Durability::Cached) {
-            tracing::warn!(%error, "cannot save login sessions; a restart ends them");
+        let written = write_atomic(&self.path, &bytes, durability);
+        if let Err(error) = &written {
+            tracing::warn!(%error, "cannot save login sessions; a restart ends those that are not saved");
         }
+        written.is_ok()
     }
 }
 
 impl SessionEntry {
     pub(super) fn is_issued_by(&self, issuer: &Digest) -> bool {
-        same(issuer, &self.issuer)
+        same(issuer, &self.issuer.digest)
     }
 
     fn info(&self) -> SessionInfo {
         SessionInfo {
             id: self.id.clone(),
-            scope: self.scope,
+            scope: self.issuer.scope,
             user_agent: self.user_agent.clone(),
             created_at: self.created_at,
             last_used_at: self.last_used_at,
@@ -256,9 +281,9 @@ impl SavedSession {
         Self {
             id: session.id.clone(),
             sha256: hex(&session.digest),
-            issuer: hex(&session.issuer),
-            scope: session.scope,
-            workspaces: session.workspaces.as_deref().map(<[PathBuf]>::to_vec),
+            issuer: hex(&session.issuer.digest),
+            scope: session.issuer.scope,
+            workspaces: session.issuer.workspaces.as_deref().map(<[PathBuf]>::to_vec),
             user_agent: session.user_agent.clone(),
             created_at: session.created_at,
             last_used_at: session.last_used_at,
@@ -269,10 +294,13 @@ impl SavedSession {
     fn load(self) -> Option<SessionEntry> {
         Some(SessionEntry {
             digest: digest_from_hex(&self.sha256)?,
-            issuer: digest_from_hex(&self.issuer)?,
+            issuer: Issuer {
+                digest: digest_from_hex(&self.issuer)?,
+                scope: self.scope,
+                workspaces: self.workspaces.map(Into::into),
+                expires_at: Some(self.expires_at),
+            },
             id: self.id,
-            scope: self.scope,
-            workspaces: self.workspaces.map(Into::into),
             user_agent: self.user_agent,
             created_at: self.created_at,
             last_used_at: self.last_used_at,
@@ -295,7 +323,7 @@ fn cut_user_agent(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Issuer, MAX_SESSIONS, Sessions};
+    use super::{Issuer, MAX_SESSIONS_OF_ONE, Sessions};
     use crate::auth::clock::Clock;
     use crate::auth::principal::{Principal, Scope};
     use crate::auth::secret::{Digest, sha256};
@@ -321,18 +349,18 @@ mod tests {
     }
 
     fn enter(sessions: &mut Sessions, key: &str, now: Timestamp) -> Option<Principal> {
-        sessions.enter(&sha256(key.as_bytes()), Clock::new(), now)
+        sessions.enter(&sha256(key.as_bytes()), |_| true, Clock::new(), now)
     }
 
     #[test]
     fn a_code_works_once_and_for_ten_minutes() {
         let directory = tempfile::tempdir().unwrap();
         let mut sessions = Sessions::open(directory.path());
-        let code = sessions.new_code(&SERVER, time(0)).unwrap();
+        let code = sessions.new_code(&issuer(), time(0)).unwrap();
         assert!(sessions.redeem("0", time(1)).is_none());
-        assert_eq!(sessions.redeem(&code, time(9)), Some(SERVER));
+        assert_eq!(sessions.redeem(&code, time(9)).unwrap().digest, SERVER);
         assert!(sessions.redeem(&code, time(9)).is_none());
-        let late = sessions.new_code(&SERVER, time(20)).unwrap();
+        let late = sessions.new_code(&issuer(), time(20)).unwrap();
         assert!(sessions.redeem(&late, time(30)).is_none());
     }
 
@@ -359,11 +387,11 @@ mod tests {
         let short = sessions.begin(&short, None, time(0)).unwrap().key;
         let (long, code) = (
             begin(&mut sessions, time(0)),
-            sessions.new_code(&SERVER, time(0)).unwrap(),
+            sessions.new_code(&issuer(), time(0)).unwrap(),
         );
         assert!(enter(&mut sessions, &short, time(4)).is_some());
         assert!(enter(&mut sessions, &short, time(5)).is_none());
-        sessions.keep_issued_by(|issuer| *issuer != SERVER, time(1));
+        sessions.keep_issued_by(|issuer| issuer.digest != SERVER, time(1));
         assert!(enter(&mut sessions, &long, time(1)).is_none() && sessions.redeem(&code, time(1)).is_none());
         assert!(enter(&mut sessions, &short, time(1)).is_some());
     }
@@ -381,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_session_makes_room_but_an_expired_one_goes_first() {
+    fn the_session_that_was_not_used_for_longest_makes_room_but_an_expired_one_goes_first() {
         let directory = tempfile::tempdir().unwrap();
         let mut sessions = Sessions::open(directory.path());
         let first = begin(&mut sessions, time(0));
@@ -390,13 +418,50 @@ mod tests {
             ..issuer()
         };
         sessions.begin(&expiring, None, time(0)).unwrap();
-        for _ in 2..MAX_SESSIONS {
-            begin(&mut sessions, time(0));
+        let second = begin(&mut sessions, time(1));
+        for _ in 3..MAX_SESSIONS_OF_ONE {
+            begin(&mut sessions, time(2));
         }
-        begin(&mut sessions, time(2));
-        assert!(enter(&mut sessions, &first, time(2)).is_some());
-        begin(&mut sessions, time(2));
-        assert!(enter(&mut sessions, &first, time(2)).is_none());
+        begin(&mut sessions, time(3));
+        assert!(enter(&mut sessions, &first, time(4)).is_some());
+        begin(&mut sessions, time(4));
+        assert!(enter(&mut sessions, &second, time(4)).is_none());
+        assert!(enter(&mut sessions, &first, time(4)).is_some());
+    }
+
+    #[test]
+    fn a_token_cannot_push_out_the_sessions_of_another_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut sessions = Sessions::open(directory.path());
+        let own = begin(&mut sessions, time(0));
+        let other = Issuer {
+            digest: [2; 32],
+            scope: Scope::Read,
+            ..issuer()
+        };
+        for _ in 0..200 {
+            sessions.begin(&other, None, time(1)).unwrap();
+        }
+        assert!(enter(&mut sessions, &own, time(2)).is_some());
+        assert_eq!(sessions.list(None, time(2)).len(), MAX_SESSIONS_OF_ONE + 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_session_that_has_ended_stays_ended_when_that_cannot_be_saved() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut sessions = Sessions::open(directory.path());
+        let (one, other) = (begin(&mut sessions, time(0)), begin(&mut sessions, time(0)));
+        let id = enter(&mut sessions, &one, time(0)).unwrap();
+        let id = id.session_id().unwrap().to_owned();
+        // A file whose draft cannot be made, as on a full disk.
+        let full = directory.path().join("full");
+        std::fs::create_dir(&full).unwrap();
+        let kept = std::mem::replace(&mut sessions.path, full.join("x".repeat(250)));
+        std::fs::copy(&kept, &sessions.path).unwrap();
+        assert_eq!(sessions.end(|session| session.id == id, time(1)), 1);
+        assert!(!sessions.path.exists(), "a restart would revive the session");
+        assert!(enter(&mut sessions, &other, time(1)).is_some());
     }
 
     #[tokio::test]

@@ -25,9 +25,25 @@ pub(super) struct TokenRegistry {
     server_path: PathBuf,
     file: TokenFile,
     tokens: Vec<Accepted>,
-    seen: [Option<FileStamp>; 2],
+    /// The files as they were last read in full.
+    seen: Stamps,
+    /// The files that could not be read, so that each change of them is logged once.
+    refused: Option<Stamps>,
     uses: BTreeMap<String, Timestamp>,
     saved_at: Timestamp,
+}
+
+type Stamps = [Option<FileStamp>; 2];
+
+/// What became of the tokens when their files were looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refreshed {
+    /// They are as they were, or only more.
+    Unchanged,
+    /// Some were removed or changed, perhaps while a file could not be read.
+    Removed,
+    /// Some are not accepted for now, because a file cannot be read.
+    Unreadable,
 }
 
 /// One token.
@@ -49,6 +65,7 @@ impl TokenRegistry {
             tokens: vec![Accepted::server(server.digest)],
             server_path: server.path,
             seen: [None, None],
+            refused: None,
             uses: file.last_uses(),
             saved_at: Timestamp::UNIX_EPOCH,
             file,
@@ -61,23 +78,37 @@ impl TokenRegistry {
         &self.server_path
     }
 
-    /// Reads the files again if they have changed. Returns whether a token was removed.
-    pub(super) fn refresh(&mut self) -> bool {
+    /// Reads the files again if they have changed, or could not be read before.
+    pub(super) fn refresh(&mut self) -> Refreshed {
         let stamps = [FileStamp::of(&self.server_path), FileStamp::of(self.file.path())];
         if stamps == self.seen {
-            return false;
+            return Refreshed::Unchanged;
         }
-        self.seen = stamps;
+        let is_known = self.refused.as_ref() == Some(&stamps);
         let mut wanted = Vec::new();
+        let mut is_complete = true;
         match server_token::read(&self.server_path) {
             Ok(token) => wanted.push(Accepted::server(sha256(token.as_bytes()))),
             Err(error) => {
-                tracing::warn!(%error, "the server token is not accepted until it can be read again")
+                is_complete = false;
+                if !is_known {
+                    tracing::warn!(%error, "the server token is refused until its file can be read");
+                }
             }
         }
         match self.file.load() {
             Ok(entries) => wanted.extend(entries.into_iter().filter_map(Accepted::named)),
-            Err(error) => tracing::warn!(%error, "no other token is accepted until they can be read again"),
+            Err(error) => {
+                is_complete = false;
+                if !is_known {
+                    tracing::warn!(%error, "all other tokens are refused until their file can be read");
+                }
+            }
+        }
+        let was_refused = self.refused.is_some();
+        match is_complete {
+            true => (self.seen, self.refused) = (stamps, None),
+            false => self.refused = Some(stamps),
         }
         let before = self.tokens.len();
         // Those that stay keep their connections.
@@ -86,7 +117,11 @@ impl TokenRegistry {
         let has_removed = self.tokens.len() < before;
         wanted.retain(|wanted| !self.tokens.iter().any(|token| wanted.is_same(token)));
         self.tokens.append(&mut wanted);
-        has_removed
+        match (is_complete, has_removed || was_refused) {
+            (false, _) => Refreshed::Unreadable,
+            (true, true) => Refreshed::Removed,
+            (true, false) => Refreshed::Unchanged,
+        }
     }
 
     /// Whoever shows a token.
@@ -100,25 +135,35 @@ impl TokenRegistry {
 
     /// What a session that this token opens may do.
     pub(super) fn issuer(&self, digest: &Digest, now: Timestamp) -> Option<Issuer> {
-        self.find(digest, now).map(|token| Issuer {
-            digest: token.digest,
-            scope: token.scope,
-            workspaces: token.workspaces.clone(),
-            expires_at: token.lifetime.expires_at,
+        self.find(digest, now).map(Accepted::issuer)
+    }
+
+    /// What a session that the server's own token opens may do.
+    pub(super) fn server_issuer(&self) -> Option<Issuer> {
+        let mut tokens = self.tokens.iter();
+        tokens
+            .find(|token| token.credential == Credential::ServerToken)
+            .map(Accepted::issuer)
+    }
+
+    /// Whether all files could be read.
+    pub(super) fn is_complete(&self) -> bool {
+        self.refused.is_none()
+    }
+
+    /// Whether a token is accepted and allows what a session was opened with.
+    pub(super) fn stands_behind(&self, opened: &Issuer) -> bool {
+        self.tokens.iter().any(|token| {
+            let is_as_long = match (token.lifetime.expires_at, opened.expires_at) {
+                (None, _) => true,
+                (Some(token), Some(session)) => session <= token,
+                (Some(_), None) => false,
+            };
+            same(&token.digest, &opened.digest)
+                && token.scope == opened.scope
+                && token.workspaces == opened.workspaces
+                && is_as_long
         })
-    }
-
-    /// The digest of the server's own token.
-    pub(super) fn server_digest(&self) -> Option<Digest> {
-        let server = self
-            .tokens
-            .iter()
-            .find(|token| token.credential == Credential::ServerToken);
-        server.map(|token| token.digest)
-    }
-
-    pub(super) fn contains(&self, digest: &Digest) -> bool {
-        self.tokens.iter().any(|token| same(&token.digest, digest))
     }
 
     fn find(&self, digest: &Digest, now: Timestamp) -> Option<&Accepted> {
@@ -164,6 +209,15 @@ impl Accepted {
         })
     }
 
+    fn issuer(&self) -> Issuer {
+        Issuer {
+            digest: self.digest,
+            scope: self.scope,
+            workspaces: self.workspaces.clone(),
+            expires_at: self.lifetime.expires_at,
+        }
+    }
+
     fn is_same(&self, other: &Self) -> bool {
         self.credential == other.credential
             && same(&self.digest, &other.digest)
@@ -186,7 +240,7 @@ impl Accepted {
 
 #[cfg(test)]
 mod tests {
-    use super::TokenRegistry;
+    use super::{Refreshed, TokenRegistry};
     use crate::auth::clock::Clock;
     use crate::auth::secret::sha256;
     use crate::auth::server_token::{read_token, rotate_server_token};
@@ -248,7 +302,7 @@ mod tests {
             .enter(&sha256(old.as_bytes()), Clock::new(), now)
             .unwrap();
         rotate_server_token(directory.path()).unwrap();
-        assert!(registry.refresh() && inside.guard.is_over());
+        assert!(registry.refresh() == Refreshed::Removed && inside.guard.is_over());
         assert!(
             registry
                 .enter(&sha256(old.as_bytes()), Clock::new(), now)
@@ -261,5 +315,27 @@ mod tests {
                     .enter(&sha256(new.as_bytes()), Clock::new(), now)
                     .is_some()
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_could_not_be_read_is_read_once_it_can_be() {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let mut registry = TokenRegistry::open(directory.path()).unwrap();
+        let server = sha256(read_token(directory.path()).unwrap().as_bytes());
+        let path = registry.server_path().to_owned();
+        let now = Timestamp::now();
+        set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        // The clock of the file system moves in steps of some milliseconds.
+        while registry.refresh() != Refreshed::Unreadable {
+            set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        }
+        assert!(registry.enter(&server, Clock::new(), now).is_none());
+        set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(registry.refresh(), Refreshed::Removed);
+        assert!(registry.enter(&server, Clock::new(), now).is_some());
+        assert_eq!(registry.refresh(), Refreshed::Unchanged);
     }
 }
