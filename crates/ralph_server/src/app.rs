@@ -54,7 +54,7 @@ pub struct App {
     starts: Mutex<Bucket>,
     keys: Mutex<HashSet<String>>,
     pub(crate) directory_probe: DirectoryProbe,
-    pub(crate) access_log: AccessLog,
+    pub(crate) access_log: Arc<AccessLog>,
 }
 
 /// What a server is made of.
@@ -84,7 +84,7 @@ impl App {
         let labels = parts.live.board().labels();
         labels.open(Home::new(&parts.state_directory, None));
         Self {
-            access_log: AccessLog::open(parts.auth.state_directory()),
+            access_log: Arc::new(AccessLog::open(parts.auth.state_directory())),
             store: parts.store,
             journals: parts.journals,
             runners: parts.runners,
@@ -154,6 +154,7 @@ impl App {
             ending: self.ending.clone(),
             principal: Some(principal),
             process: None,
+            log: None,
         }
     }
 

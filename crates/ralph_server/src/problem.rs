@@ -322,7 +322,7 @@ impl From<StoreError> for Problem {
             }
             StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::InUse { .. } => {
                 tracing::warn!(%error, "the index is not available");
-                let detail = "the index is not available right now; runs go on";
+                let detail = "the database is unavailable; runs are not affected. Try again in 5 s";
                 Self::new(ProblemCode::StoreUnavailable, detail).retry_after(5)
             }
             _ => Self::internal("the index failed", &error),

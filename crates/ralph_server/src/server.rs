@@ -62,8 +62,8 @@ pub struct Server {
 pub enum ServerError {
     /// Others could reach it, and nobody asked for that.
     #[error(
-        "{0} can be reached from other machines, and whoever gets in runs programs as you: \
-         say `--allow-remote` if you mean it, with `--tls-cert FILE --tls-key FILE`"
+        "refusing to listen on {0}: other machines could connect and run programs as you. To allow this, add \
+         `--allow-remote --tls-cert FILE --tls-key FILE`"
     )]
     Remote(SocketAddr),
     /// Others could read what is said to it.

@@ -96,7 +96,7 @@ pub enum RunningError {
     #[error("the server on {0} does not answer")]
     Silent(SocketAddr),
     /// It answers something else.
-    #[error("the server on {address} gives no login: it answers {status}")]
+    #[error("cannot get a login link from the server on {address}: HTTP {status}")]
     Refused {
         /// Where it is.
         address: SocketAddr,

@@ -2803,7 +2803,7 @@ export interface components {
             /** @description The server token, or one that `ralph token create` made. */
             token?: string;
         };
-        /** @description Where somebody can log in. */
+        /** @description A login link. */
         LoginLink: {
             /** @description Opens a session in the browser that opens it. It works once, for ten minutes. */
             url: string;

@@ -86,13 +86,13 @@ pub struct RevokeArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TokenScope {
-    /// See runs, their output, files and costs
+    /// See runs, their output, files, costs and metrics
     Read,
-    /// Send messages, answer requests, stop runs
+    /// Send messages, answer requests, stop runs; agents can run programs because of that
     Steer,
-    /// Start, resume and fork runs
+    /// Start, resume and fork runs, turn permission checks off
     Start,
-    /// See metrics and all login sessions
+    /// Delete runs, see and end all login sessions
     Admin,
 }
 

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// A wall clock that never goes back while the server runs. Setting the system's clock back prolongs nothing; setting
-/// it ahead expires what it must, and setting it right again restores that.
+/// Wall time, but never earlier than the start of the server plus the time since then: setting the system's clock back
+/// does not extend a session. One that is set ahead expires sessions only until it is set right again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
     opened_at: Timestamp,

@@ -1,25 +1,25 @@
-//! Why nobody can be let in.
+//! `AuthError`: why the server token, or another secret, cannot be used.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why nobody can be let in.
+/// Why the server token, or another secret, cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
     /// Others can read or replace the token.
-    #[error("others can read the server's token: remove `{}`, and a new one is made", .0.display())]
+    #[error("`{}` is readable by other users: run `chmod 600` on it, or delete it to get a new token", .0.display())]
     Exposed(PathBuf),
     /// There is something else in the file.
-    #[error("no token in `{}`: remove it, and a new one is made", .0.display())]
+    #[error("there is no token in `{}`: delete the file to get a new one", .0.display())]
     NotAToken(PathBuf),
-    /// A name that nobody could ask for.
+    /// Not a host name.
     #[error("not a host name: `{0}`")]
     BadName(String),
     /// The system gives no random numbers.
     #[error("no random numbers: {0}")]
     NoRandom(String),
-    /// The system said no.
+    /// A file cannot be read or written.
     #[error("cannot use `{}`", path.display())]
     Unusable {
         /// Where.

@@ -1,5 +1,5 @@
-//! Under which names the server may be asked. Another name in a request means that a browser was led here by somebody
-//! else's domain.
+//! `Hosts`: the host names that the server answers to. Another name in a request is DNS rebinding: a domain of somebody
+//! else that points at this machine.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, Uri, header};
 
 use super::error::AuthError;
 
-/// The names under which the server may be asked, with their port.
+/// Accepted host names, with their port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hosts {
     hosts: Vec<String>,

@@ -4,29 +4,47 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ralph_run::control::{AnswerChoice, ControlCommand, PermissionChoice};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::lifetime::SessionGuard;
-use super::secret::Digest;
+use super::secret::{Digest, hex};
+use crate::problem::{Problem, ProblemCode};
 
 /// What a token allows. Each scope includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// Read runs, records, files, costs; watch the live stream.
+    /// Read runs, records, files, costs, metrics; watch the live stream.
     Read,
-    /// Send messages, answer requests, interrupt and stop runs, change their model, permissions and limits.
+    /// Send messages, answer requests, interrupt and stop runs, change their model, permission mode and limits. A message
+    /// can make an agent run programs.
     Steer,
-    /// Start, resume and fork runs.
+    /// Start, resume and fork runs; change the arguments of a call, and turn permission checks off.
     Start,
-    /// Everything else: all login sessions, metrics.
+    /// Everything else: deleting runs, all login sessions.
     Admin,
 }
 
 impl Scope {
     /// All of them, from the weakest to the strongest.
     pub const ALL: [Self; 4] = [Self::Read, Self::Steer, Self::Start, Self::Admin];
+
+    /// What a command to a run needs. One that names a program itself, or lets the agent run any without asking, needs
+    /// as much as a start.
+    pub(crate) fn needed_for(command: &ControlCommand) -> Self {
+        match command {
+            ControlCommand::Answer {
+                answer: AnswerChoice::AllowChanged { .. },
+                ..
+            }
+            | ControlCommand::SetPermissionMode {
+                mode: PermissionChoice::Bypass,
+            } => Self::Start,
+            _ => Self::Steer,
+        }
+    }
 
     /// Its name, as in JSON and on the command line.
     #[must_use]
@@ -46,7 +64,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What a request showed.
+/// The kind of secret that a request was made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Credential {
     /// The token of `server-token`.
@@ -86,6 +104,29 @@ impl Principal {
         self.workspaces
             .as_ref()
             .is_none_or(|roots| roots.iter().any(|root| workspace.starts_with(root)))
+    }
+
+    /// Whether it may give a run this command. Which runs it may see is checked apart from that.
+    pub(crate) fn may_command(&self, command: &ControlCommand) -> Result<(), Problem> {
+        let needed = Scope::needed_for(command);
+        if self.scope >= needed {
+            return Ok(());
+        }
+        let detail = format!(
+            "this needs a token with scope `{needed}`; yours has `{}`",
+            self.scope
+        );
+        Err(Problem::new(ProblemCode::InsufficientScope, detail))
+    }
+
+    /// Whether it may do everything, everywhere.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.scope == Scope::Admin && self.workspaces.is_none()
+    }
+
+    /// The token that it goes back to, by its digest.
+    pub(crate) fn issuer_hex(&self) -> String {
+        hex(&self.issuer)
     }
 
     pub(crate) fn session_id(&self) -> Option<&str> {

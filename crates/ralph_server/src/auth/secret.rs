@@ -1,4 +1,4 @@
-//! Secrets: how they are made and compared.
+//! `new_secret`, `sha256`, `same`: making secrets, and comparing them by digest in constant time.
 
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;

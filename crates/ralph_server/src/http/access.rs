@@ -1,4 +1,4 @@
-//! `check_access` and `check_route`: what every request passes before its handler, and the headers of every answer.
+//! `check_access` and `check_route`: the checks of every request before its handler, and the headers of every response.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -15,6 +15,7 @@ use super::client_process::ClientProcess;
 use super::listener::MAX_HEAD_BYTES;
 use super::pages::is_navigation;
 use super::route::{Policy, PublicRoutes, RouteRule};
+use super::token_connections::TokenConnection;
 use crate::app::App;
 use crate::auth::{Credential, Origin, Principal, Scope, only};
 use crate::problem::{Problem, ProblemCode};
@@ -55,7 +56,7 @@ const ONLY_HTTPS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// What decides over access.
+/// State of `check_access`.
 #[derive(Clone)]
 pub(super) struct Access {
     pub(super) app: Arc<App>,
@@ -87,6 +88,11 @@ pub(super) async fn check_access(State(access): State<Access>, mut request: Requ
                 if let Some(permit) = request.extensions().get::<ConnectionPermit>() {
                     permit.set_known();
                 }
+                if let Some(connection) = request.extensions().get::<TokenConnection>()
+                    && !principal.is_unlimited()
+                {
+                    connection.belongs_to(&principal.issuer_hex());
+                }
                 request.extensions_mut().insert(principal);
             }
             next.run(request).await
@@ -94,8 +100,9 @@ pub(super) async fn check_access(State(access): State<Access>, mut request: Requ
         Err(problem) => problem.into_response(),
     };
     let status = response.status();
-    // The files of the page, and who looks whether the server is there, say nothing to anybody.
-    if actor.is_some() || !status.is_success() || method != Method::GET {
+    // Successful requests for the files of the page and for `/health` are not logged.
+    let is_read = matches!(method, Method::GET | Method::HEAD);
+    if actor.is_some() || !status.is_success() || !is_read {
         let who = (peer, actor.as_deref());
         let outcome = (status.as_u16(), began.elapsed());
         access
@@ -120,7 +127,7 @@ pub(super) async fn check_access(State(access): State<Access>, mut request: Requ
 }
 
 impl Access {
-    /// Lets a request in, or says why not. `None` is for public addresses.
+    /// Checks host, origin, credentials and content type. Returns `None` for public addresses.
     fn admit(&self, request: &Request, peer: IpAddr) -> Result<Option<Principal>, Problem> {
         let (headers, auth) = (request.headers(), &self.app.auth);
         if head_bytes(request) > MAX_HEAD_BYTES {
@@ -145,7 +152,7 @@ impl Access {
         Ok(principal)
     }
 
-    /// An agent may look, but not act as its user. What is said over a WebSocket is checked there.
+    /// An agent may read, but not act as its user. Commands over a WebSocket are checked there.
     async fn refuse_agents(&self, process: Option<ClientProcess>) -> Result<(), Problem> {
         match process {
             Some(process) => process.refuse_agents(self.app.runners.as_ref()).await,
@@ -176,7 +183,7 @@ impl Access {
     }
 }
 
-/// What a route needs of those who ask for it.
+/// State of `check_route`.
 #[derive(Clone)]
 pub(super) struct RouteCheck {
     pub(super) app: Arc<App>,
@@ -257,14 +264,11 @@ impl RouteCheck {
     }
 }
 
-/// Counts a wrong secret and says so; after too many of them it only says to wait.
+/// Counts a wrong secret. Returns the problem for it, or `rate_limited` after too many.
 pub(super) fn wrong_secret(app: &App, peer: IpAddr, detail: &str) -> Problem {
     match app.auth.count_failure(peer) {
         Ok(()) => Problem::new(ProblemCode::Unauthenticated, detail),
-        Err(wait) => {
-            tracing::warn!(%peer, "too many wrong secrets");
-            rate_limited("too many wrong secrets", wait)
-        }
+        Err(wait) => rate_limited("too many wrong secrets", wait),
     }
 }
 
@@ -272,7 +276,7 @@ pub(super) fn rate_limited(detail: &str, wait: Duration) -> Problem {
     Problem::new(ProblemCode::RateLimited, detail).retry_after(wait.as_secs() + 1)
 }
 
-/// How large the head was: what reads it takes a little more in a single read.
+/// Size of the head: hyper accepts a little more than its limit if it arrives in a single read.
 fn head_bytes(request: &Request) -> usize {
     // `GET / HTTP/1.1` and the line ends.
     let address = request
@@ -293,14 +297,14 @@ fn acting_process(request: &Request) -> Option<ClientProcess> {
     request.extensions().get().filter(|_| !is_safe).cloned()
 }
 
-/// Browsers would ask for every port of `localhost` by https, also those of other servers there.
+/// HSTS holds for all ports of a name, so it would break other servers on `localhost`.
 fn is_localhost(headers: &HeaderMap) -> bool {
     let host = only(headers, &header::HOST).unwrap_or_default();
     let name = host.split(':').next().unwrap_or_default();
     name.eq_ignore_ascii_case("localhost")
 }
 
-/// Who asks, as far as the connection says.
+/// The address of the client.
 fn peer_of(request: &Request) -> IpAddr {
     request
         .extensions()

@@ -1,24 +1,58 @@
-//! `AccessLog`: who asked for what, in `access.log` of the state directory. It holds no secret, query or body.
+//! `AccessLog`: who asked for what, in `access.log` of the state directory, and who was refused without a valid secret,
+//! in `access-refused.log`. Neither holds a secret, query or body.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use axum::http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// A file that is longer is renamed to `access.log.1`, which replaces the one before.
+use crate::auth::{Principal, Throttle};
+
+/// A longer file is renamed, from `access.log` to `access.log.1`, which replaces the one before.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 /// Lines that wait for the disk. More are dropped: a request never waits for its log.
-const MAX_WAITING: usize = 1024;
+const MAX_PENDING_LINES: usize = 1024;
 const MAX_PATH_BYTES: usize = 512;
+
+/// Two logs, so that whoever has no secret cannot push out the lines of those who have one.
+#[derive(Debug)]
+pub(crate) struct AccessLog {
+    allowed: LogFile,
+    refused: LogFile,
+    dropping: Throttle,
+}
+
+/// Logs the commands that a client gives over a WebSocket, as requests of their own.
+#[derive(Debug, Clone)]
+pub struct CommandLog {
+    log: Arc<AccessLog>,
+    peer: IpAddr,
+    actor: String,
+}
+
+impl CommandLog {
+    pub(crate) fn new(log: Arc<AccessLog>, peer: IpAddr, principal: &Principal) -> Self {
+        let actor = principal.actor();
+        Self { log, peer, actor }
+    }
+
+    pub(crate) fn write(&self, run: &str, command: &str, status: StatusCode, took: Duration) {
+        let path = format!("/api/v1/runs/{run}/{command}");
+        let who = (self.peer, Some(self.actor.as_str()));
+        self.log.write(who, ("WEBSOCKET", &path), (status.as_u16(), took));
+    }
+}
 
 /// Writes lines on a thread of its own.
 #[derive(Debug)]
-pub(crate) struct AccessLog {
+struct LogFile {
     lines: SyncSender<String>,
 }
 
@@ -27,7 +61,7 @@ pub(crate) struct AccessLog {
 pub(crate) struct AccessEntry<'a> {
     pub(crate) at: Timestamp,
     pub(crate) peer: IpAddr,
-    /// The token or session, by name; none if the request was refused before it was known.
+    /// The token or session, by name; none for a login, and for what was refused before the name was known.
     pub(crate) actor: Option<&'a str>,
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
@@ -37,13 +71,11 @@ pub(crate) struct AccessEntry<'a> {
 
 impl AccessLog {
     pub(crate) fn open(state_directory: &Path) -> Self {
-        let path = state_directory.join("access.log");
-        let (lines, waiting) = sync_channel(MAX_WAITING);
-        let thread = std::thread::Builder::new().name("access log".to_owned());
-        if let Err(error) = thread.spawn(move || write_lines(&path, &waiting)) {
-            tracing::warn!(%error, "there is no access log");
+        Self {
+            allowed: LogFile::open(state_directory.join("access.log")),
+            refused: LogFile::open(state_directory.join("access-refused.log")),
+            dropping: Throttle::default(),
         }
-        Self { lines }
     }
 
     pub(crate) fn write(
@@ -65,9 +97,26 @@ impl AccessLog {
             return;
         };
         line.push('\n');
-        if let Err(TrySendError::Full(_)) = self.lines.try_send(line) {
-            tracing::warn!("the disk is too slow for the access log: a line was dropped");
+        // Whoever logs in has no name yet, but a valid secret.
+        let is_login = method == "POST" && (200..300).contains(&status);
+        let has_secret = actor.is_some() || is_login;
+        let file = if has_secret { &self.allowed } else { &self.refused };
+        if let Err(TrySendError::Full(_)) = file.lines.try_send(line)
+            && self.dropping.is_due(Instant::now())
+        {
+            tracing::warn!("the disk is too slow for the access log: lines are dropped");
         }
+    }
+}
+
+impl LogFile {
+    fn open(path: PathBuf) -> Self {
+        let (lines, pending) = sync_channel(MAX_PENDING_LINES);
+        let thread = std::thread::Builder::new().name("access log".to_owned());
+        if let Err(error) = thread.spawn(move || write_lines(&path, &pending)) {
+            tracing::warn!(%error, "cannot start the thread of the access log");
+        }
+        Self { lines }
     }
 }
 

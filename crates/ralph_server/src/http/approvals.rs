@@ -1,4 +1,4 @@
-//! What agents ask, and the answers.
+//! `GET approvals`, `POST runs/{id}/approvals/{request}`: permission requests, questions and plans.
 
 use std::sync::Arc;
 
@@ -210,10 +210,9 @@ pub(super) async fn answer(
     JsonBody(answer): JsonBody<Answer>,
 ) -> Told {
     if request.len() > 256 {
-        return Err(Problem::new(
-            ProblemCode::RequestNotFound,
-            "nobody waits for this answer",
-        ));
+        let start: String = request.chars().take(64).collect();
+        let detail = format!("there is no open request `{start}…`");
+        return Err(Problem::new(ProblemCode::RequestNotFound, detail));
     }
     let command = ControlCommand::Answer {
         request: RequestId::new(&request),

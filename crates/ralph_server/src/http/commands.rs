@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use super::input::{CommandId, InPath, JsonBody, OptionalJsonBody};
 use super::start::whole;
 use crate::app::App;
+use crate::auth::Principal;
 use crate::problem::{Problem, ProblemCode};
 
 const MAX_MODEL_BYTES: usize = 256;
@@ -127,9 +128,13 @@ pub(super) type Told = Result<(StatusCode, Json<CommandReceipt>), Problem>;
 pub(super) async fn tell(
     app: &App,
     run: &str,
-    CommandId { id, by }: CommandId,
+    CommandId { id, principal }: CommandId,
     command: ControlCommand,
 ) -> Told {
+    if let Some(principal) = &principal {
+        principal.may_command(&command)?;
+    }
+    let by = principal.as_ref().map(Principal::actor);
     let command_id = id.clone();
     let receipt: Receipt = app
         .runners

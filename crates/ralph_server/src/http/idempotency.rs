@@ -18,7 +18,7 @@ use super::input::{MAX_BODY_BYTES, read_body};
 use super::start::{RunName, created, starts_run};
 use super::start_keys::{KEPT, StartKeys};
 use crate::app::App;
-use crate::auth::{Principal, Scope, digest_hex, only};
+use crate::auth::{Principal, digest_hex, only};
 use crate::problem::{Problem, ProblemCode};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -61,7 +61,8 @@ pub(super) async fn remember_answers(State(app): State<Arc<App>>, request: Reque
     if request.method() != Method::POST || !takes_key(request.uri().path()) {
         return next.run(request).await;
     }
-    match key_of(request.headers()).map(|key| key.map(|key| own_key(key, &request))) {
+    let principal = request.extensions().get();
+    match key_of(request.headers()).map(|key| key.map(|key| own_key(key, principal))) {
         Ok(None) => next.run(request).await,
         Ok(Some(key)) => once(app, key, request, next)
             .await
@@ -70,13 +71,11 @@ pub(super) async fn remember_answers(State(app): State<Arc<App>>, request: Reque
     }
 }
 
-/// The key as it is stored. Keys are shared by those with the same rights only, so that nobody is answered what they could
-/// not ask for.
-fn own_key(key: &str, request: &Request) -> String {
-    match request.extensions().get::<Principal>() {
-        Some(principal) if principal.scope != Scope::Admin || principal.workspaces.is_some() => {
-            format!("{key}\u{1}{:?}\u{1}{:?}", principal.scope, principal.workspaces)
-        }
+/// The key as it is stored. Every token has keys of its own, which its sessions share, so that nobody is answered what
+/// they could not ask for, or is in the way of another one.
+pub(super) fn own_key(key: &str, principal: Option<&Principal>) -> String {
+    match principal {
+        Some(principal) if !principal.is_unlimited() => format!("{key}\u{1}{}", principal.issuer_hex()),
         Some(_) | None => key.to_owned(),
     }
 }

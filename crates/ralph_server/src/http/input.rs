@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use ralph_run::control::command_id;
 use serde::de::DeserializeOwned;
 
-use super::idempotency::key_of;
+use super::idempotency::{key_of, own_key};
 use crate::auth::{Principal, digest_hex};
 use crate::problem::{Problem, ProblemCode};
 
@@ -159,20 +159,24 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for InPath<
 /// if this server forgot that it was asked before.
 pub(super) struct CommandId {
     pub(super) id: String,
-    /// The token or session that gives the command, for the journal.
-    pub(super) by: Option<String>,
+    /// Who gives the command: what it allows, and its name for the journal.
+    pub(super) principal: Option<Principal>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for CommandId {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let principal: Option<Principal> = parts.extensions.get().cloned();
         Ok(Self {
             id: match key_of(&parts.headers)? {
-                Some(key) => digest_hex(&[key.as_bytes(), parts.uri.path().as_bytes()]),
+                Some(key) => {
+                    let key = own_key(key, principal.as_ref());
+                    digest_hex(&[key.as_bytes(), parts.uri.path().as_bytes()])
+                }
                 None => command_id(),
             },
-            by: parts.extensions.get::<Principal>().map(Principal::actor),
+            principal,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! `serve`: accepts connections, limits how long and how many, and ends them in good order.
+//! `serve`: accepts connections, limits their number and duration, and shuts down gracefully.
 
 use std::future::Future;
 use std::io;
@@ -25,20 +25,23 @@ use tower_service::Service as _;
 
 use super::admission::{Admission, ConnectionPermit};
 use super::client_process::ClientProcess;
+use super::token_connections::{TokenConnection, TokenConnections};
 use super::write_timeout::WriteTimeout;
 use crate::stream::MAX_STALL;
 use crate::tls::Tls;
 
-/// How long nobody is let in when the system has no room for another connection.
+/// Pause after a failed `accept`, such as when there are too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\n\
+const SERVER_FULL_RESPONSE: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\n\
     content-length: 146\r\nretry-after: 5\r\nconnection: close\r\n\r\n\
     {\"type\":\"urn:ralph:problem:too_many_clients\",\"title\":\"Service Unavailable\",\"status\":503,\
     \"code\":\"too_many_clients\",\"detail\":\"too many connections\"}";
 
 /// The answer to plain HTTP on a port that speaks TLS.
-const SPEAK_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\n\
+const TLS_REQUIRED_RESPONSE: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\n\
     content-length: 155\r\nconnection: close\r\n\r\n\
     {\"type\":\"urn:ralph:problem:tls_required\",\"title\":\"Bad Request\",\"status\":400,\
     \"code\":\"tls_required\",\"detail\":\"this port speaks TLS: use an https:// address\"}";
@@ -46,18 +49,21 @@ const SPEAK_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application
 /// The first byte of every TLS connection: the record of a handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
 
-/// What clients may take.
+/// Limits of connections.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
-    /// How many connections there may be.
+    /// Open connections, WebSockets included.
     pub max_connections: usize,
-    /// How many of them may have shown neither a token nor a session yet. The oldest makes room for a new one.
+    /// Connections that have shown neither a token nor a session yet. The oldest is closed for a new one.
     pub max_strangers: usize,
-    /// How long a client may take to say what it wants, and stay without wanting anything.
+    /// Connections of one token, its sessions included. The oldest is closed for a new one. Tokens that may do everything
+    /// have no limit of their own.
+    pub max_connections_of_token: usize,
+    /// How long a client may take to send the head of a request, and may stay idle between requests.
     pub header_timeout: Duration,
-    /// How long answers may take when the server ends.
+    /// How long open requests may take when the server shuts down.
     pub shutdown_timeout: Duration,
-    /// The certificate, if the server speaks TLS. A handshake is part of what a client says within `header_timeout`.
+    /// The certificate, if the server speaks TLS. A handshake has `header_timeout`, too.
     pub tls: Option<Arc<Tls>>,
 }
 
@@ -66,6 +72,7 @@ impl Default for ServeOptions {
         Self {
             max_connections: 1024,
             max_strangers: 256,
+            max_connections_of_token: 128,
             header_timeout: Duration::from_secs(20),
             shutdown_timeout: Duration::from_secs(10),
             tls: None,
@@ -73,11 +80,11 @@ impl Default for ServeOptions {
     }
 }
 
-/// How large the head of a request may be.
+/// Largest head of a request.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
 
-/// Serves until `shutdown`, then lets answers that are on their way finish within a limit.
+/// Serves until `shutdown`, then lets open requests finish within `shutdown_timeout`.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -87,6 +94,7 @@ pub async fn serve(
     let (ending, is_ending) = watch::channel(false);
     let mut connections = JoinSet::new();
     let admission = Admission::new(options.max_connections, options.max_strangers);
+    let of_tokens = TokenConnections::new(options.max_connections_of_token);
     let mut shutdown = pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -98,8 +106,8 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => match admission.admit() {
                 Some(permit) => {
-                    let client = (stream, peer, permit);
-                    connections.spawn(converse(
+                    let client = (stream, peer, permit, of_tokens.connection());
+                    connections.spawn(serve_connection(
                         client,
                         router.clone(),
                         is_ending.clone(),
@@ -107,7 +115,7 @@ pub async fn serve(
                     ));
                 }
                 None if options.tls.is_some() => drop(stream),
-                None => turn_away(stream),
+                None => reject_full(stream),
             },
             Err(error) => pause_after(&error).await,
         }
@@ -125,9 +133,9 @@ pub async fn serve(
     }
 }
 
-/// One connection, until the client leaves or the server ends.
-async fn converse(
-    (stream, peer, permit): (TcpStream, SocketAddr, ConnectionPermit),
+/// Serves one connection until the client leaves or the server shuts down.
+async fn serve_connection(
+    (stream, peer, permit, of_token): (TcpStream, SocketAddr, ConnectionPermit, TokenConnection),
     router: Router,
     mut ending: watch::Receiver<bool>,
     options: ServeOptions,
@@ -140,28 +148,29 @@ async fn converse(
     let client = Client {
         peer,
         permit: permit.clone(),
+        of_token,
         process,
     };
     let Some(tls) = &options.tls else {
         let stream = WriteTimeout::new(stream, MAX_STALL);
-        return answer(stream, client, router, ending, &options).await;
+        return serve_requests(stream, client, router, ending, &options).await;
     };
     // Until the handshake is done, nobody has said anything: the end of the server does not wait for it.
     let shaken = tokio::select! {
-        shaken = timeout(options.header_timeout, shake_hands(stream, tls)) => shaken,
+        shaken = timeout(options.header_timeout, accept_tls(stream, tls)) => shaken,
         () = permit.evicted() => return,
         _ = ending.wait_for(|is_ending| *is_ending) => return,
     };
     match shaken {
-        Ok(Ok(Some(stream))) => answer(stream, client, router, ending, &options).await,
+        Ok(Ok(Some(stream))) => serve_requests(stream, client, router, ending, &options).await,
         Ok(Ok(None)) => {}
         Ok(Err(error)) => tracing::debug!(%error, %peer, "a TLS handshake failed"),
         Err(_) => tracing::debug!(%peer, "a TLS handshake took too long"),
     }
 }
 
-/// Begins TLS. None if the client speaks something else, which it was told.
-async fn shake_hands(
+/// Accepts a TLS connection. None if the client does not speak TLS; it gets `TLS_REQUIRED_RESPONSE`.
+async fn accept_tls(
     mut stream: TcpStream,
     tls: &Tls,
 ) -> io::Result<Option<TlsStream<WriteTimeout<TcpStream>>>> {
@@ -170,7 +179,7 @@ async fn shake_hands(
         return Ok(None);
     }
     if first != [TLS_HANDSHAKE] {
-        stream.write_all(SPEAK_TLS).await?;
+        stream.write_all(TLS_REQUIRED_RESPONSE).await?;
         stream.shutdown().await?;
         // Closing with unread bytes would reset the connection before the answer is read.
         let _ = timeout(Duration::from_secs(1), async {
@@ -184,15 +193,16 @@ async fn shake_hands(
     tls.acceptor().accept(stream).await.map(Some)
 }
 
-/// Who is at the other end.
+/// The client of a connection.
 struct Client {
     peer: SocketAddr,
     permit: ConnectionPermit,
+    of_token: TokenConnection,
     process: Option<ClientProcess>,
 }
 
-/// Answers requests, until the client leaves or the server ends.
-async fn answer(
+/// Serves the requests of a connection until the client leaves or the server shuts down.
+async fn serve_requests(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     client: Client,
     router: Router,
@@ -202,14 +212,16 @@ async fn answer(
     let Client {
         peer,
         permit,
+        of_token,
         process,
     } = client;
-    let evicted = permit.clone();
+    let (evicted, outnumbered) = (permit.clone(), of_token.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         let extensions = request.extensions_mut();
         extensions.insert(ConnectInfo::<SocketAddr>(peer));
         extensions.insert(permit.clone());
+        extensions.insert(of_token.clone());
         if let Some(process) = &process {
             extensions.insert(process.clone());
         }
@@ -227,6 +239,10 @@ async fn answer(
         ended = &mut connection => ended,
         () = evicted.evicted() => {
             tracing::debug!(%peer, "a connection without a token made room for another one");
+            return;
+        }
+        () = outnumbered.evicted() => {
+            tracing::debug!(%peer, "a connection made room for another one of its token");
             return;
         }
         () = async { drop(ending.wait_for(|is_ending| *is_ending).await) } => {
@@ -250,21 +266,21 @@ async fn pause_after(error: &io::Error) {
     }
 }
 
-/// Says that there is no room, without waiting for anything.
-fn turn_away(mut stream: TcpStream) {
+/// Answers with `SERVER_FULL_RESPONSE` in a task of its own, so that `accept` does not wait for the client.
+fn reject_full(mut stream: TcpStream) {
     tokio::spawn(async move {
-        let _ = timeout(Duration::from_secs(1), stream.write_all(FULL)).await;
+        let _ = timeout(Duration::from_secs(1), stream.write_all(SERVER_FULL_RESPONSE)).await;
         let _ = timeout(Duration::from_secs(1), stream.shutdown()).await;
     });
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FULL, SPEAK_TLS};
+    use super::{SERVER_FULL_RESPONSE, TLS_REQUIRED_RESPONSE};
 
     #[test]
     fn answers_without_a_request_are_as_long_as_they_say() {
-        for answer in [FULL, SPEAK_TLS] {
+        for answer in [SERVER_FULL_RESPONSE, TLS_REQUIRED_RESPONSE] {
             let text = std::str::from_utf8(answer).unwrap();
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             assert!(

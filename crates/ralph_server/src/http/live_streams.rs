@@ -10,9 +10,12 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::access::Peer;
+use super::access_log::CommandLog;
 use super::admission::ConnectionPermit;
 use super::client_process::ClientProcess;
 use super::input::{InPath, Parameters};
+use super::token_connections::TokenConnection;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::problem::{Problem, ProblemCode};
@@ -34,13 +37,17 @@ const MAX_UNSENT_BYTES: usize = 4 * 1024 * 1024;
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
     permit: Option<Extension<ConnectionPermit>>,
+    connection: Option<Extension<TokenConnection>>,
     Extension(principal): Extension<Principal>,
     process: Option<Extension<ClientProcess>>,
+    Extension(Peer(peer)): Extension<Peer>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade =
         upgrade.map_err(|rejection| Problem::new(ProblemCode::InvalidParameter, rejection.body_text()))?;
+    let log = CommandLog::new(Arc::clone(&app.access_log), peer, &principal);
     let mut context = app.stream_context(principal);
+    context.log = Some(log);
     context.process = process.map(|Extension(process)| process);
     Ok(upgrade
         .max_message_size(MAX_FRAME_BYTES)
@@ -52,7 +59,16 @@ pub(super) async fn stream(
         .max_write_buffer_size(MAX_UNSENT_BYTES)
         .on_upgrade(move |socket| async move {
             let _kept = (permit, app.metrics.count_websocket_client());
-            stream::serve(socket, context).await;
+            let evicted = async {
+                match &connection {
+                    Some(connection) => connection.evicted().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = stream::serve(socket, context) => {}
+                () = evicted => {}
+            }
         }))
 }
 

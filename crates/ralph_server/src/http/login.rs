@@ -1,4 +1,4 @@
-//! Logging in: exchanging a one-time code or a token for the key of a session.
+//! `POST login`, `POST login-links`, `POST logout`: a one-time code or a token is exchanged for the key of a session.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) struct LoggedIn {
     expires_at: Option<Timestamp>,
 }
 
-/// Where somebody can log in.
+/// A login link.
 #[derive(Serialize, ToSchema)]
 pub(super) struct LoginLink {
     /// Opens a session in the browser that opens it. It works once, for ten minutes.

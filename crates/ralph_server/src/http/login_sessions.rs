@@ -1,4 +1,4 @@
-//! The login sessions of browsers: listing and ending them.
+//! `GET login-sessions`, `DELETE login-sessions`, `DELETE login-sessions/{session}`: the browsers that are logged in.
 
 use std::sync::Arc;
 

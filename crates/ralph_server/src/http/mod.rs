@@ -1,7 +1,7 @@
 //! The HTTP side: one table of addresses with their rules, one check of access before all of them.
 //!
-//! [`router`] is the only way to build it. Everything that is not said to be public needs the token, an address that
-//! does not exist included.
+//! [`router`] is the only way to build it. Every address that is not listed as public needs a token, a session or a ticket,
+//! also one that does not exist.
 
 mod access;
 mod access_log;
@@ -27,6 +27,7 @@ mod metrics_page;
 mod openapi;
 mod page_of;
 mod pages;
+mod query_limits;
 mod raw;
 mod records;
 mod route;
@@ -42,10 +43,12 @@ mod static_files;
 mod status;
 mod tagged_unions;
 mod tickets;
+mod token_connections;
 mod workspaces;
 mod write_timeout;
 
 pub(crate) use access_log::AccessLog;
+pub use access_log::CommandLog;
 pub use client_process::ClientProcess;
 pub use listener::{ServeOptions, serve};
 pub use openapi::openapi;

@@ -8,6 +8,7 @@ use utoipa::openapi::path::{HttpMethod, Operation, PathItem, Paths};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa_axum::router::UtoipaMethodRouter;
 
+use super::query_limits::QueryLimiter;
 use crate::app::App;
 use crate::auth::Scope;
 
@@ -63,6 +64,8 @@ pub(super) struct Route {
     pub(super) paths: Paths,
     pub(super) schemas: Vec<(String, RefOr<Schema>)>,
     pub(super) handlers: MethodRouter<Arc<App>>,
+    /// How many requests for it run at once, if they are expensive.
+    pub(super) queries: Option<QueryLimiter>,
 }
 
 impl Route {
@@ -107,6 +110,12 @@ impl Route {
         self
     }
 
+    /// Its requests are expensive queries.
+    pub(super) fn limited_by(mut self, queries: QueryLimiter) -> Self {
+        self.queries = Some(queries);
+        self
+    }
+
     /// Keeps the route out of the OpenAPI document.
     pub(super) fn undocumented(mut self) -> Self {
         self.is_documented = false;
@@ -141,6 +150,7 @@ impl Route {
             paths,
             schemas,
             handlers,
+            queries: None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! All addresses.
+//! `table`: every path with its handler and the scope it needs; `router` makes the HTTP side of a server of it.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use utoipa_axum::routes;
 
 use super::access::{Access, RouteCheck, check_access, check_route};
 use super::idempotency::remember_answers;
+use super::query_limits::{QueryLimiter, limit_queries};
 use super::route::{PublicRoutes, Route, RouteInfo};
 use super::{
     approvals, backends, changes, commands, compression, costs, failures, files, live_streams, login,
@@ -35,7 +36,7 @@ pub(super) fn table() -> Vec<Route> {
         Route::read(routes!(login_sessions::end)).confined(),
         Route::read(routes!(tickets::create)).confined(),
         Route::read(routes!(status::ready)),
-        Route::admin(routes!(metrics_page::metrics)),
+        Route::read(routes!(metrics_page::metrics)),
         Route::read(routes!(openapi::document)).confined(),
         Route::read(routes!(openapi::stream_schema)).confined(),
         Route::read(routes!(runs::list)),
@@ -65,8 +66,8 @@ pub(super) fn table() -> Vec<Route> {
         Route::start(routes!(start::fork)),
         Route::read(routes!(approvals::list)),
         Route::steer(routes!(approvals::answer)),
-        Route::read(routes!(search::search)),
-        Route::read(routes!(costs::costs)),
+        Route::read(routes!(search::search)).limited_by(QueryLimiter::of_searches()),
+        Route::read(routes!(costs::costs)).limited_by(QueryLimiter::of_costs()),
         Route::read(routes!(sessions::list)),
         Route::read(routes!(sessions::runs_of)),
         Route::read(routes!(backends::list)),
@@ -106,11 +107,19 @@ pub fn router(app: Arc<App>) -> Router {
                 rule: route.rule,
             };
             let check = from_fn_with_state(check, check_route);
-            router.route(&route.path, route.handlers.route_layer(check))
+            let remember = from_fn_with_state(Arc::clone(&app), remember_answers);
+            // The check comes first: what is refused leaves no trace of its key.
+            let handlers = match route.queries {
+                Some(queries) => route
+                    .handlers
+                    .route_layer(from_fn_with_state(queries, limit_queries)),
+                None => route.handlers,
+            };
+            let handlers = handlers.route_layer(remember).route_layer(check);
+            router.route(&route.path, handlers)
         })
         .fallback(pages::not_found)
         .method_not_allowed_fallback(not_allowed)
-        .layer(from_fn_with_state(Arc::clone(&app), remember_answers))
         .layer(from_fn(compression::mark_commands))
         .layer(compression::layer())
         .with_state(Arc::clone(&app));

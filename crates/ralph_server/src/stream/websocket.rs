@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use axum::http::StatusCode;
 use futures_util::{SinkExt as _, StreamExt as _};
-use ralph_run::control::{ControlRequest, Receipt};
+use ralph_run::control::{ControlCommand, ControlRequest, Receipt};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::protocol::{ErrorMessage, FromClient, PROTOCOL_VERSION, ToClient, Topic};
 use super::subscriptions::Subscriptions;
-use crate::auth::{Principal, Scope, SessionGuard};
-use crate::http::ClientProcess;
+use crate::auth::{Principal, SessionGuard};
+use crate::http::{ClientProcess, CommandLog};
 use crate::live::Hub;
 use crate::problem::{Problem, ProblemCode};
 use crate::runners::Runners;
@@ -42,6 +43,8 @@ pub struct StreamContext {
     pub principal: Option<Principal>,
     /// The process at the other end, where that is known.
     pub process: Option<ClientProcess>,
+    /// Where commands are logged.
+    pub log: Option<CommandLog>,
 }
 
 impl StreamContext {
@@ -49,17 +52,11 @@ impl StreamContext {
         self.principal.as_ref().map(|principal| principal.guard.clone())
     }
 
-    fn may_steer(&self, run: &str) -> Result<(), Problem> {
+    fn may_command(&self, run: &str, command: &ControlCommand) -> Result<(), Problem> {
         let Some(principal) = &self.principal else {
             return Ok(());
         };
-        if principal.scope < Scope::Steer {
-            let detail = format!(
-                "commands need a token with scope `steer`; yours has `{}`",
-                principal.scope
-            );
-            return Err(Problem::new(ProblemCode::InsufficientScope, detail));
-        }
+        principal.may_command(command)?;
         self.may_see(principal, run)
     }
 
@@ -252,8 +249,9 @@ async fn on_text(
         Ok(FromClient::Command { id, run, command }) => match replies.clone().try_reserve_owned() {
             Ok(place) => {
                 let (runners, process) = (context.runners.clone(), context.process.clone());
-                let may_steer = context.may_steer(&run);
+                let may_steer = context.may_command(&run, &command);
                 let by = context.principal.as_ref().map(Principal::actor);
+                let (log, name, began) = (context.log.clone(), command.name(), Instant::now());
                 tokio::spawn(async move {
                     let allowed = match &process {
                         Some(process) if may_steer.is_ok() => process.refuse_agents(runners.as_ref()).await,
@@ -273,6 +271,11 @@ async fn on_text(
                             .map_err(ErrorMessage::from),
                         Err(refused) => Err(refused.into()),
                     };
+                    if let Some(log) = log {
+                        let refusal = done.as_ref().err().map(|error| error.code.status());
+                        let status = refusal.unwrap_or(StatusCode::ACCEPTED);
+                        log.write(&run, name, status, began.elapsed());
+                    }
                     place.send(receipt(&id, &run, done));
                 });
                 return Ok(());

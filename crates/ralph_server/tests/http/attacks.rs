@@ -4,6 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use ralph_server::http::{Policy, RouteInfo, routes};
 use ralph_server::{NewToken, Scope};
 
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
 use crate::client::{Answer, send_raw};
 use crate::doors::path_of;
 use crate::stage::Stage;
@@ -182,6 +185,18 @@ async fn no_route_opens_to_another_name_or_another_page_whatever_it_shows() {
     }
 }
 
+/// A log, once it mentions something.
+async fn log_with(stage: &Stage, name: &str, wanted: &str) -> String {
+    let path = stage.home.state_directory().join(name);
+    loop {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        if text.contains(wanted) {
+            return text;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn the_access_log_says_who_did_what_and_nothing_secret() {
     let stage = Stage::new().await;
@@ -205,14 +220,13 @@ async fn the_access_log_says_who_did_what_and_nothing_secret() {
             r#"{"token":"wrong"}"#,
         )
         .await;
-    let path = stage.home.state_directory().join("access.log");
-    let text = loop {
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
-        if text.contains("/api/v1/login") {
-            break text;
-        }
-        tokio::task::yield_now().await;
-    };
+    let text = log_with(&stage, "access.log", "/api/v1/search").await;
+    let refused = log_with(&stage, "access-refused.log", "/api/v1/login").await;
+    assert!(
+        !text.contains("/api/v1/login"),
+        "strangers push nothing out: {text}"
+    );
+    let text = text + &refused;
     for said in [
         r#""actor":"token ci","method":"GET","path":"/api/v1/search","status":200"#,
         r#""path":"/api/v1/runs/nothing/events","status":404"#,
@@ -241,4 +255,144 @@ async fn a_runner_is_told_which_token_or_session_gave_a_command() {
     let session = format!("session {}", sessions["items"][0]["id"].as_str().unwrap());
     let actors = ["token ci", &session, "server token"].map(|name| Some(name.to_owned()));
     assert_eq!(runner.actors(), actors);
+}
+
+#[tokio::test]
+async fn a_token_that_steers_neither_names_a_program_nor_turns_permission_checks_off() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[crate::stage::asked("request-1")]).await;
+    let runner = crate::agent::Runner::of(&run).await;
+    let (steer, start) = (
+        stage.token_named("steer", Scope::Steer),
+        stage.token_named("start", Scope::Start),
+    );
+    let post = async |bearer: &str, path: &str, body: &str| {
+        let headers = [("authorization", bearer), ("content-type", "application/json")];
+        let path = format!("/api/v1/runs/{}/{path}", run.id());
+        let answer = stage.ask("POST", &path, &headers, body).await;
+        (
+            answer.status,
+            answer.json()["code"].as_str().unwrap_or_default().to_owned(),
+        )
+    };
+    let changed = r#"{"kind":"allow_changed","input":{"command":"id"}}"#;
+    for (path, body) in [
+        ("approvals/request-1", changed),
+        ("permission-mode", r#"{"mode":"bypass"}"#),
+    ] {
+        assert_eq!(post(&steer, path, body).await, (403, "insufficient_scope".into()));
+        assert_eq!(post(&start, path, body).await.0, 202);
+    }
+    for (path, body) in [
+        ("approvals/request-1", r#"{"kind":"allow"}"#),
+        ("permission-mode", r#"{"mode":"plan"}"#),
+    ] {
+        assert_eq!(post(&steer, path, body).await.0, 202);
+    }
+    assert_eq!(runner.heard().len(), 4);
+}
+
+#[tokio::test]
+async fn a_token_that_reads_cannot_log_the_owner_out() {
+    let stage = Stage::new().await;
+    let owner = format!("Bearer {}", stage.log_in().await);
+    let token = stage.token_named("stolen", Scope::Read);
+    let body = format!(r#"{{"token":"{}"}}"#, &token[7..]);
+    for _ in 0..100 {
+        let headers = [("content-type", "application/json")];
+        let answer = stage.ask("POST", "/api/v1/login", &headers, &body).await;
+        assert_eq!(answer.status, 201);
+    }
+    let headers = [("authorization", owner.as_str())];
+    assert_eq!(stage.ask("GET", "/api/v1/runs", &headers, "").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_request_that_is_refused_leaves_no_trace_of_its_key() {
+    let stage = Stage::new().await;
+    let token = stage.token_named("ci", Scope::Read);
+    let headers = [
+        ("authorization", token.as_str()),
+        ("content-type", "application/json"),
+        ("idempotency-key", "k"),
+    ];
+    for path in ["/api/v1/runs", "/api/v1/runs/x/fork", "/api/v1/nothing/fork"] {
+        let answer = stage.ask("POST", path, &headers, "{}").await;
+        assert!([403, 404].contains(&answer.status), "{answer:?}");
+    }
+    let names = std::fs::read_dir(stage.home.state_directory()).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!names.iter().any(|name| name == "start-keys"), "{names:?}");
+}
+
+#[tokio::test]
+async fn two_tokens_with_one_key_are_not_in_each_others_way() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[]).await;
+    let runner = crate::agent::Runner::of(&run).await;
+    for name in ["one", "two"] {
+        let token = stage.token_named(name, Scope::Steer);
+        let headers = [
+            ("authorization", token.as_str()),
+            ("content-type", "application/json"),
+            ("idempotency-key", "k"),
+        ];
+        let path = format!("/api/v1/runs/{}/messages", run.id());
+        let body = format!(r#"{{"text":"{name}"}}"#);
+        let answer = stage.ask("POST", &path, &headers, &body).await;
+        assert_eq!(answer.status, 202, "{answer:?}");
+    }
+    assert_eq!(runner.heard().len(), 2);
+}
+
+#[tokio::test]
+async fn a_token_that_is_given_other_rights_ends_the_sessions_that_had_the_old_ones() {
+    let stage = Stage::new().await;
+    let token = stage.token_named("phone", Scope::Steer);
+    let body = format!(r#"{{"token":"{}"}}"#, &token[7..]);
+    let headers = [("content-type", "application/json")];
+    let answer = stage.ask("POST", "/api/v1/login", &headers, &body).await;
+    let session = format!("Bearer {}", answer.json()["key"].as_str().unwrap());
+    let path = stage.home.state_directory().join("server-tokens.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let draft = path.with_extension("new");
+    std::fs::copy(&path, &draft).unwrap();
+    std::fs::write(&draft, text.replace(r#""steer""#, r#""read""#)).unwrap();
+    std::fs::rename(&draft, &path).unwrap();
+    for (bearer, status) in [(&session, 401), (&token, 200)] {
+        let headers = [("authorization", bearer.as_str())];
+        let answer = stage.ask("GET", "/api/v1/runs", &headers, "").await;
+        assert_eq!(answer.status, status);
+    }
+}
+
+#[tokio::test]
+async fn a_token_cannot_hold_all_connections() {
+    let options = ralph_server::http::ServeOptions {
+        max_connections: 8,
+        max_connections_of_token: 3,
+        ..Default::default()
+    };
+    let stage = Stage::with(options).await;
+    let token = stage.token_named("stolen", Scope::Read);
+    let request = format!(
+        "GET /api/v1/login-sessions HTTP/1.1\r\nhost: {}\r\nauthorization: {token}\r\n\r\n",
+        stage.address
+    );
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(stage.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).await.unwrap();
+        assert_eq!(&status, b"HTTP/1.1 200");
+        held.push(stream);
+    }
+    assert_eq!(stage.get("/api/v1/runs").await.status, 200);
+    // Its first connection is closed, its last one is not.
+    let mut rest = Vec::new();
+    held[0].read_to_end(&mut rest).await.unwrap();
+    let last = held.last_mut().unwrap();
+    last.write_all(request.as_bytes()).await.unwrap();
+    assert!(last.read(&mut [0; 4096]).await.unwrap() > 0);
 }

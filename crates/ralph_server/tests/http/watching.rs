@@ -185,3 +185,30 @@ async fn revoking_or_rotating_a_token_ends_what_it_watches_without_a_request() {
     read_until(&mut socket, b"\x03\xf0the token or login session has ended").await;
     working.abort();
 }
+
+#[tokio::test]
+async fn commands_over_a_websocket_are_in_the_access_log() {
+    let stage = Stage::new().await;
+    let (steer, read) = (
+        stage.token_named("steer", Scope::Steer),
+        stage.token_named("read", Scope::Read),
+    );
+    for bearer in [&steer, &read] {
+        let mut socket = open_socket(&stage, bearer).await;
+        let text = r#"{"type":"command","id":"1","run":"nothing","command":{"command":"interrupt"}}"#;
+        let mut frame = vec![0x81, 0x80 | u8::try_from(text.len()).unwrap(), 0, 0, 0, 0];
+        frame.extend_from_slice(text.as_bytes());
+        socket.write_all(&frame).await.unwrap();
+        read_until(&mut socket, b"\"error\"").await;
+    }
+    let path = stage.home.state_directory().join("access.log");
+    for wanted in [
+        r#""actor":"token steer","method":"WEBSOCKET","path":"/api/v1/runs/nothing/interrupt","status":404"#,
+        r#""actor":"token read","method":"WEBSOCKET","path":"/api/v1/runs/nothing/interrupt","status":403"#,
+    ] {
+        let is_there = || std::fs::read_to_string(&path).is_ok_and(|text| text.contains(wanted));
+        while !is_there() {
+            tokio::task::yield_now().await;
+        }
+    }
+}

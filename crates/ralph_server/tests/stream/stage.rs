@@ -57,6 +57,7 @@ impl Stage {
             ending: is_ending,
             principal: None,
             process: None,
+            log: None,
         };
         let upgrade = move |upgrade: WebSocketUpgrade| {
             let context = context.clone();
