@@ -1,17 +1,18 @@
 //! `RecordStream`: the records of a run as a view reads them, live from the runner or from the journal. The console of
 //! `ralph run`, `attach`, `logs` and `replay` all read one.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_api::{Body, Event};
-use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::{TryRecvError, TrySendError};
+use tokio::sync::{Notify, mpsc};
 
 use crate::home::open_linked_file;
 use crate::journal::{Damage, JournalFollower};
-use crate::record::{Record, RunEvent};
+use crate::record::{Record, RunBody, RunEvent, WarningKind};
 use crate::sink::Sink;
 
 /// At most this many updates wait for a view.
@@ -19,6 +20,9 @@ const MAX_UPDATES: usize = 1_024;
 
 /// At most this many bytes of records, as measured in the journal, wait for a view.
 const MAX_BYTES: usize = 1 << 20;
+
+/// At most this many warnings about the disk are kept for a view that is behind.
+const MAX_WARNINGS: usize = 16;
 
 /// What a view is given.
 #[derive(Debug)]
@@ -37,6 +41,7 @@ pub enum ViewUpdate {
 pub struct RecordSender {
     updates: mpsc::Sender<Queued>,
     position: Arc<Mutex<Position>>,
+    warned: Arc<Notify>,
     wants_deltas: bool,
 }
 
@@ -49,11 +54,14 @@ pub struct PacedSender(mpsc::Sender<Queued>);
 pub struct FollowGuard(#[expect(dead_code, reason = "dropping it closes the channel")] mpsc::Sender<Queued>);
 
 /// A run's updates in order, without gaps or repetitions. Reads them from the runner while it can keep up, otherwise
-/// from the journal.
+/// from the journal. That the journal cannot be written is said in any case, after all that the journal has.
 #[derive(Debug)]
 pub struct RecordStream {
     updates: mpsc::Receiver<Queued>,
     position: Arc<Mutex<Position>>,
+    warned: Arc<Notify>,
+    /// Records that were passed on before the journal had them.
+    passed_early: Vec<u64>,
     source: Source,
     journal: Option<Journal>,
     last_seq: u64,
@@ -74,6 +82,10 @@ struct Position {
     /// The number of the newest record of the run.
     newest_seq: u64,
     queued_bytes: usize,
+    /// Warnings about the disk that a view which is behind may not find in the journal.
+    warnings: VecDeque<Arc<Record>>,
+    /// The same for the end of the run.
+    end: Option<Arc<Record>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +119,7 @@ impl RecordStream {
         let sender = RecordSender {
             updates,
             position: Arc::clone(&stream.position),
+            warned: Arc::clone(&stream.warned),
             wants_deltas: true,
         };
         (sender, stream)
@@ -140,7 +153,11 @@ impl RecordStream {
                 mode: Mode::Live,
                 newest_seq: 0,
                 queued_bytes: 0,
+                warnings: VecDeque::new(),
+                end: None,
             })),
+            warned: Arc::default(),
+            passed_early: Vec::new(),
             source: Source::Runner,
             journal: journal.map(|path| Journal::At(path.to_owned())),
             last_seq: 0,
@@ -174,7 +191,7 @@ impl RecordStream {
     }
 
     async fn next_written(&mut self) -> Option<ViewUpdate> {
-        let next = loop {
+        loop {
             let follower = match &mut self.journal {
                 Some(Journal::Open(follower)) => follower,
                 Some(Journal::At(path)) => match JournalFollower::open(path, self.last_seq + 1) {
@@ -192,22 +209,49 @@ impl RecordStream {
             follower.skip_to(self.last_seq + 1);
             tokio::select! {
                 biased;
-                next = follower.next() => break next?,
+                next = follower.next() => match next {
+                    Some(Ok(record)) => {
+                        self.last_seq = record.seq;
+                        self.rejoin();
+                        if !self.passed_early.contains(&record.seq) {
+                            return Some(ViewUpdate::Record(Arc::new(record)));
+                        }
+                    }
+                    Some(Err(damage)) => return Some(ViewUpdate::Damage(damage)),
+                    None => return self.next_warning().or_else(|| self.unwritten_end()),
+                },
+                () = self.warned.notified() => if let Some(update) = self.next_warning() {
+                    return Some(update);
+                },
                 // Nothing is sent while this side reads the journal: the sender is gone.
                 _ = self.updates.recv(), if self.is_growing => {
                     self.is_growing = false;
                     follower.stop_at_end();
                 }
             }
-        };
-        Some(match next {
-            Ok(record) => {
-                self.last_seq = record.seq;
-                self.rejoin();
-                ViewUpdate::Record(Arc::new(record))
+        }
+    }
+
+    /// The next warning that is not in the journal, or not yet.
+    fn next_warning(&mut self) -> Option<ViewUpdate> {
+        let mut position = lock(&self.position);
+        let record = loop {
+            let record = position.warnings.pop_front()?;
+            if record.seq > self.last_seq {
+                break record;
             }
-            Err(damage) => ViewUpdate::Damage(damage),
-        })
+        };
+        if !position.warnings.is_empty() {
+            self.warned.notify_one();
+        }
+        self.passed_early.push(record.seq);
+        Some(ViewUpdate::Record(record))
+    }
+
+    /// How the run ended, if the journal does not say it.
+    fn unwritten_end(&mut self) -> Option<ViewUpdate> {
+        let end = lock(&self.position).end.take()?;
+        (end.seq > self.last_seq).then_some(ViewUpdate::Record(end))
     }
 
     /// Reads from the runner again once the newest record has been read.
@@ -249,6 +293,21 @@ impl RecordSender {
             position.mode = Mode::Behind;
         }
     }
+
+    /// Keeps what a view must know even if the disk is full, so that the journal never gets it.
+    fn keep(&self, position: &mut Position, record: &Arc<Record>) {
+        match &record.event {
+            RunEvent::Run(RunBody::Warned(warned)) if warned.kind == WarningKind::Storage => {
+                if position.warnings.len() == MAX_WARNINGS {
+                    position.warnings.pop_front();
+                }
+                position.warnings.push_back(Arc::clone(record));
+                self.warned.notify_one();
+            }
+            RunEvent::Run(RunBody::RunEnded(_)) => position.end = Some(Arc::clone(record)),
+            _ => {}
+        }
+    }
 }
 
 impl Sink for RecordSender {
@@ -266,10 +325,13 @@ impl Sink for RecordSender {
     fn record(&mut self, record: &Arc<Record>, line_bytes: usize) {
         let mut position = lock(&self.position);
         position.newest_seq = record.seq;
+        if position.mode != Mode::Behind {
+            self.send(&mut position, ViewUpdate::Record(Arc::clone(record)), line_bytes);
+        }
         if position.mode == Mode::Behind {
+            self.keep(&mut position, record);
             return;
         }
-        self.send(&mut position, ViewUpdate::Record(Arc::clone(record)), line_bytes);
         // Text is recorded before anything that happened after it.
         if position.mode == Mode::RecordsOnly && !is_delta(record) {
             position.mode = Mode::Live;
@@ -364,18 +426,33 @@ mod tests {
         }))
     }
 
+    fn disk_is_full() -> RunEvent {
+        RunEvent::Run(RunBody::Warned(Warned::new(WarningKind::Storage, "x".to_owned())))
+    }
+
     impl Runner {
         fn record(&mut self, event: RunEvent, line_bytes: usize) {
+            let record = self.next_record(event);
+            self.journal.append(&record).unwrap();
+            self.sender.record(&Arc::new(record), line_bytes);
+        }
+
+        /// As with a full disk: the journal does not get it.
+        fn record_unwritten(&mut self, event: RunEvent) -> Record {
+            let record = self.next_record(event);
+            self.sender.record(&Arc::new(record.clone()), 10);
+            record
+        }
+
+        fn next_record(&mut self, event: RunEvent) -> Record {
             self.seq += 1;
-            let record = Record {
+            Record {
                 seq: self.seq,
                 at: Timestamp::UNIX_EPOCH,
                 iteration: 1,
                 attempt: 1,
                 event,
-            };
-            self.journal.append(&record).unwrap();
-            self.sender.record(&Arc::new(record), line_bytes);
+            }
         }
     }
 
@@ -419,6 +496,43 @@ mod tests {
         assert_eq!(seq(stream.next().await), 1);
         assert_eq!(seq(stream.next().await), 2);
         assert!(!stream.is_behind());
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_is_behind_says_that_the_disk_is_full_and_how_the_run_ended() {
+        let (mut runner, mut stream) = start();
+        runner.record(warning(), 4 << 20);
+        runner.record(warning(), 10);
+        runner.record_unwritten(warning());
+        runner.record_unwritten(disk_is_full());
+        for expected in [1, 2, 4] {
+            assert_eq!(seq(stream.next().await), expected);
+        }
+        runner.record_unwritten(warning());
+        runner.record_unwritten(ended());
+        drop(runner);
+        assert_eq!(seq(stream.next().await), 6);
+        assert!(stream.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_warning_that_came_before_the_journal_had_it_is_not_repeated() {
+        let (mut runner, mut stream) = start();
+        runner.record(warning(), 4 << 20);
+        let late = [
+            runner.record_unwritten(warning()),
+            runner.record_unwritten(disk_is_full()),
+        ];
+        assert_eq!(seq(stream.next().await), 1);
+        assert_eq!(seq(stream.next().await), 3);
+        for record in late {
+            runner.journal.append(&record).unwrap();
+        }
+        runner.record(ended(), 10);
+        drop(runner);
+        assert_eq!(seq(stream.next().await), 2);
+        assert_eq!(seq(stream.next().await), 4);
+        assert!(stream.next().await.is_none());
     }
 
     #[tokio::test]
