@@ -127,5 +127,5 @@ test('a part of the page that cannot be loaded says so, and comes with the page'
   await visitor.sees('A part of the page could not be loaded');
   await visitor.page.unroute(part);
   await visitor.button('Reload the page').click();
-  await visitor.sees(/No tool call has changed a file/);
+  await visitor.sees(/No tool call has reported a changed file/);
 });

@@ -113,7 +113,7 @@ test('a run can be started, read and left by keys alone', async () => {
   await visitor.press('Enter', 'Escape');
   await find.waitFor({ state: 'detached' });
   await visitor.press('f');
-  await visitor.sees('No tool call has changed a file');
+  await visitor.sees('No tool call has reported a changed file');
   await visitor.press('f', 'g', 'g');
   await visitor.sees('Iteration 1', visitor.activity);
   await visitor.press('g', 'r');
