@@ -16,7 +16,10 @@ use super::failures::MAX_READ_BYTES;
 use super::input::{InPath, Parameters, limit};
 use super::records::{self, Neighbours, range};
 use crate::app::App;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
+
+/// What the API's description says of `path`.
+const MAX_PATH_CHARACTERS: usize = 4096;
 
 /// Which changes.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -137,6 +140,11 @@ pub(super) async fn list(
     InPath(id): InPath<String>,
     Parameters(asked): Parameters<ChangesParameters>,
 ) -> Result<Json<Changes>, Problem> {
+    let is_path = |path: &str| (1..=MAX_PATH_CHARACTERS).contains(&path.chars().count());
+    if asked.path.as_deref().is_some_and(|path| !is_path(path)) {
+        let detail = "`path` must have 1 to 4096 characters";
+        return Err(Problem::new(ProblemCode::InvalidParameter, detail));
+    }
     let run = app.run(&id).await?;
     let (after, before) = range(asked.after, asked.before, asked.cursor.as_deref())?;
     let limit = limit(asked.limit, 200, 1000)?;

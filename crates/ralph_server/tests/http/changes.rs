@@ -105,6 +105,7 @@ async fn without_a_repository_changes_are_those_that_calls_reported() {
         (&page["basis"], &page["start_commit"]),
         (&json!("reported"), &Value::Null)
     );
+    assert_eq!(stage.get(&format!("{path}?path=")).await.problem().0, 400);
     assert_eq!(numbers(&page), [2, 2, 5, 5]);
     let first = json!({"path": "/w/a", "kind": "modified", "added": 1, "removed": 1,
         "diff": "@@ -1 +1 @@\n-x\n+y", "seq": 2, "at": "2026-11-16T03:00:00Z"});
