@@ -10,9 +10,11 @@ use super::secret::{Digest, new_secret, same, sha256};
 
 /// Long enough for the request that follows, on a slow line.
 pub(super) const TICKET_LIFETIME: Duration = Duration::from_secs(30);
-/// The oldest make room for new ones.
+/// At most this many tickets of one token wait, those of its login sessions included. The oldest makes room for a new
+/// one.
+const MAX_TICKETS_OF_TOKEN: usize = 32;
+/// At most this many wait in all. The token that has most of them loses its oldest one to make room.
 const MAX_TICKETS: usize = 256;
-const MAX_TICKETS_OF_ONE: usize = 32;
 
 #[derive(Debug)]
 struct Ticket {
@@ -36,14 +38,13 @@ impl Tickets {
     ) -> Result<(String, Timestamp), AuthError> {
         self.tickets
             .retain(|ticket| ticket.expires_at > now && !ticket.principal.guard.is_over());
-        let is_own = |ticket: &Ticket| ticket.principal.credential == principal.credential;
-        if self.tickets.iter().filter(|ticket| is_own(ticket)).count() >= MAX_TICKETS_OF_ONE
-            && let Some(oldest) = self.tickets.iter().position(is_own)
-        {
-            self.tickets.remove(oldest);
-        }
-        if self.tickets.len() >= MAX_TICKETS {
-            self.tickets.remove(0);
+        if self.count(&principal.issuer) >= MAX_TICKETS_OF_TOKEN {
+            self.remove_oldest(principal.issuer);
+        } else if self.tickets.len() >= MAX_TICKETS {
+            let issuers = self.tickets.iter().map(|ticket| ticket.principal.issuer);
+            if let Some(greediest) = issuers.max_by_key(|issuer| self.count(issuer)) {
+                self.remove_oldest(greediest);
+            }
         }
         let secret = new_secret()?;
         let expires_at = now.saturating_add(TICKET_LIFETIME).unwrap_or(now);
@@ -56,6 +57,21 @@ impl Tickets {
             },
         });
         Ok((secret, expires_at))
+    }
+
+    fn count(&self, issuer: &Digest) -> usize {
+        let is_theirs = |ticket: &&Ticket| ticket.principal.issuer == *issuer;
+        self.tickets.iter().filter(is_theirs).count()
+    }
+
+    fn remove_oldest(&mut self, issuer: Digest) {
+        let oldest = self
+            .tickets
+            .iter()
+            .position(|ticket| ticket.principal.issuer == issuer);
+        if let Some(oldest) = oldest {
+            self.tickets.remove(oldest);
+        }
     }
 
     /// Whoever the ticket was issued to. It is used up by that.
@@ -76,16 +92,17 @@ mod tests {
     use super::super::clock::Clock;
     use super::super::lifetime::Lifetime;
     use super::super::principal::{Credential, Principal, Scope};
-    use super::{MAX_TICKETS_OF_ONE, Tickets};
+    use super::{MAX_TICKETS, MAX_TICKETS_OF_TOKEN, Tickets};
     use jiff::{SignedDuration, Timestamp};
 
-    fn principal(lifetime: &Lifetime, name: &str) -> Principal {
+    /// A login session of a token.
+    fn principal(lifetime: &Lifetime, token: u8, session: usize) -> Principal {
         Principal {
-            credential: Credential::Token(name.to_owned()),
+            credential: Credential::Session(format!("{token}-{session}")),
             scope: Scope::Read,
             workspaces: None,
             guard: lifetime.guard(Clock::new()),
-            issuer: [0; 32],
+            issuer: [token; 32],
             is_by_ticket: false,
         }
     }
@@ -96,7 +113,7 @@ mod tests {
         let second = SignedDuration::from_secs(1);
         let lifetime = Lifetime::until(None);
         let mut tickets = Tickets::default();
-        let issue = |tickets: &mut Tickets| tickets.issue(&principal(&lifetime, "a"), now).unwrap().0;
+        let issue = |tickets: &mut Tickets| tickets.issue(&principal(&lifetime, 1, 0), now).unwrap().0;
         let ticket = issue(&mut tickets);
         let found = tickets.redeem(&ticket, now + second * 29).unwrap();
         assert!(found.is_by_ticket && found.scope == Scope::Read);
@@ -109,15 +126,30 @@ mod tests {
     }
 
     #[test]
-    fn one_client_cannot_use_up_the_tickets_of_others() {
+    fn the_sessions_of_one_token_cannot_use_up_the_tickets_of_others() {
         let now = Timestamp::now();
         let lifetime = Lifetime::until(None);
         let mut tickets = Tickets::default();
-        let (other, _) = tickets.issue(&principal(&lifetime, "other"), now).unwrap();
-        for _ in 0..1_000 {
-            tickets.issue(&principal(&lifetime, "greedy"), now).unwrap();
+        let (other, _) = tickets.issue(&principal(&lifetime, 1, 0), now).unwrap();
+        for number in 0..1_000 {
+            tickets.issue(&principal(&lifetime, 2, number % 16), now).unwrap();
         }
-        assert_eq!(tickets.tickets.len(), MAX_TICKETS_OF_ONE + 1);
+        assert_eq!(tickets.tickets.len(), MAX_TICKETS_OF_TOKEN + 1);
         assert!(tickets.redeem(&other, now).is_some());
+    }
+
+    #[test]
+    fn many_tokens_at_once_take_room_from_the_one_that_has_most() {
+        let now = Timestamp::now();
+        let lifetime = Lifetime::until(None);
+        let mut tickets = Tickets::default();
+        let (first, _) = tickets.issue(&principal(&lifetime, 0, 0), now).unwrap();
+        for token in 1..=20 {
+            for number in 0..MAX_TICKETS_OF_TOKEN {
+                tickets.issue(&principal(&lifetime, token, number), now).unwrap();
+            }
+        }
+        assert_eq!(tickets.tickets.len(), MAX_TICKETS);
+        assert!(tickets.redeem(&first, now).is_some());
     }
 }

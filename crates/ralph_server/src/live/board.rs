@@ -27,6 +27,8 @@ pub struct Board {
 #[derive(Debug, Default)]
 struct State {
     runs: BTreeMap<String, Arc<RunSummary>>,
+    /// The titles of these runs without labels: what is shown again when a person's title is removed.
+    own_titles: HashMap<String, String>,
     changed: BTreeSet<String>,
     /// What was told of each run last, and in which tick.
     told: HashMap<String, (u64, Arc<RunSummary>)>,
@@ -94,25 +96,24 @@ impl Board {
     /// A run is like this now.
     pub fn update(&self, summary: &RunSummary) {
         let mut summary = summary.clone();
+        let own_title = summary.title.clone();
         self.labels.apply(&mut summary);
-        let mut state = self.lock();
-        if state
-            .runs
-            .get(&summary.id)
-            .is_some_and(|known| **known == summary)
-        {
-            return;
-        }
-        let id = summary.id.clone();
-        state.runs.insert(id.clone(), Arc::new(summary));
-        state.changed.insert(id);
+        self.lock().set(summary, own_title);
     }
 
     /// The labels of a run have changed.
     pub fn relabel(&self, run: &str) {
-        if let Some(summary) = self.get(run) {
-            self.update(&summary);
-        }
+        let mut state = self.lock();
+        let (Some(summary), Some(own_title)) = (state.runs.get(run), state.own_titles.get(run)) else {
+            return;
+        };
+        let own_title = own_title.clone();
+        let mut summary = RunSummary {
+            title: own_title.clone(),
+            ..RunSummary::clone(summary)
+        };
+        self.labels.apply(&mut summary);
+        state.set(summary, own_title);
     }
 
     /// The run of this name, if it goes on or has just ended.
@@ -173,6 +174,7 @@ impl Board {
             return false;
         }
         state.runs.remove(run);
+        state.own_titles.remove(run);
         state.told.remove(run);
         true
     }
@@ -181,6 +183,7 @@ impl Board {
     pub fn remove(&self, run: &str) {
         let mut state = self.lock();
         state.changed.remove(run);
+        state.own_titles.remove(run);
         state.told.remove(run);
         if state.runs.remove(run).is_some() {
             state.version += 1;
@@ -234,6 +237,15 @@ impl Board {
 }
 
 impl State {
+    fn set(&mut self, summary: RunSummary, own_title: String) {
+        let id = summary.id.clone();
+        self.own_titles.insert(id.clone(), own_title);
+        if self.runs.get(&id).is_none_or(|known| **known != summary) {
+            self.runs.insert(id.clone(), Arc::new(summary));
+            self.changed.insert(id);
+        }
+    }
+
     /// Whether a run that has changed is told of now.
     fn is_due(&self, id: &str) -> bool {
         match (self.told.get(id), self.runs.get(id)) {
@@ -284,6 +296,7 @@ fn whole_run(run: &RunSummary) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
+    use ralph_run::Home;
     use ralph_run::model::{RunState, WaitingFor};
     use ralph_store::RunFold;
 
@@ -292,8 +305,33 @@ mod tests {
     use serde_json::Value;
 
     use super::{Board, CALM_TICKS, RunsForm};
+    use crate::live::labels::RunLabels;
 
     const STARTED: &str = r#"{"seq":1,"at":"2026-01-01T00:00:00Z","iteration":0,"attempt":0,"event":{"type":"run_started","data":{"format_version":1,"run_id":"r","ralph_version":"0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":0}}}"#;
+
+    #[tokio::test]
+    async fn a_run_whose_title_is_taken_back_has_its_own_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path(), None);
+        let id = home.create_run(jiff::Timestamp::now()).unwrap().id().to_owned();
+        let board = Board::default();
+        board.labels().open(home);
+        let mut fold = RunFold::new();
+        fold.push(STARTED.as_bytes());
+        let mut run = fold.summary().unwrap().clone();
+        run.id.clone_from(&id);
+        run.title = "From the prompt".to_owned();
+        board.update(&run);
+        for (title, shown) in [(Some("Mine"), "Mine"), (None, "From the prompt")] {
+            let labels = RunLabels {
+                title: title.map(str::to_owned),
+                tags: Vec::new(),
+            };
+            board.labels().clone().set(&id, labels).await.unwrap();
+            board.relabel(&id);
+            assert_eq!(board.get(&id).unwrap().title, shown);
+        }
+    }
 
     fn told(board: &Board, version: &mut Option<u64>) -> usize {
         board.tick();

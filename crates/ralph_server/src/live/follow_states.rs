@@ -105,6 +105,24 @@ impl FollowStates {
         ended.collect()
     }
 
+    /// Those that could not be followed, and are left alone for now.
+    pub(super) fn failed(&self) -> Vec<String> {
+        let runs = self.lock();
+        let is_failed = |state: &State| matches!(state, State::Failed { .. });
+        let failed = runs.iter().filter(|(_, state)| is_failed(state));
+        failed.map(|(run, _)| run.clone()).collect()
+    }
+
+    /// Forgets a run that could not be followed. Says whether it did: by now somebody may follow it again.
+    pub(super) fn give_up(&self, run: &str) -> bool {
+        let mut runs = self.lock();
+        let is_failed = matches!(runs.get(run), Some(State::Failed { .. }));
+        if is_failed {
+            runs.remove(run);
+        }
+        is_failed
+    }
+
     /// Nobody takes it for one that goes on any more.
     pub(super) fn forget(&self, run: &str) {
         self.lock().remove(run);

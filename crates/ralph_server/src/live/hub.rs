@@ -194,17 +194,25 @@ impl Hub {
             tracing::warn!(%error, "the runs cannot be listed");
             Vec::new()
         });
-        for run in active.into_iter().chain(wanted) {
+        // One that could not be followed may have ended since: only its journal says so.
+        let failed = self.follow_states.failed();
+        for run in active.into_iter().chain(wanted).chain(failed) {
             // The disk is asked only about runs that are not followed. One that has only just been made has no journal.
-            if self.follow_states.may_begin(&run, Instant::now())
-                && self
-                    .journals
-                    .presence(&run)
-                    .await
-                    .is_some_and(|presence| presence.has_journal)
-                && self.follow_states.begin(&run, Instant::now())
-            {
-                tasks.spawn(follow(self.clone(), run));
+            if !self.follow_states.may_begin(&run, Instant::now()) {
+                continue;
+            }
+            match self.journals.presence(&run).await {
+                Some(presence) if presence.has_journal => {
+                    if self.follow_states.begin(&run, Instant::now()) {
+                        tasks.spawn(follow(self.clone(), run));
+                    }
+                }
+                Some(_) => {}
+                None if self.follow_states.give_up(&run) => {
+                    self.inbox.forget(&run);
+                    self.board.remove(&run);
+                }
+                None => {}
             }
         }
     }
@@ -249,6 +257,7 @@ impl Hub {
         for approval in &progress.approvals {
             self.inbox.update(approval);
         }
+        self.follow_states.set_indexed(run, progress.summary.head_seq);
         RunFold::resume(progress).keeping_lines(self.store.keeps_lines())
     }
 
@@ -382,3 +391,6 @@ pub enum FeedError {
     #[error("the journal cannot be read")]
     Journal(#[from] io::Error),
 }
+
+#[cfg(test)]
+mod tests;

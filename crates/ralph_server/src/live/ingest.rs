@@ -135,11 +135,13 @@ impl Ingest {
             }
             loop {
                 match self.round(journals, store, states, &mut readings).await {
-                    Ok(Round::TookIn) => pause = FIRST_PAUSE,
-                    Ok(Round::NothingNew) => {
+                    // What came during the transaction waits for the next one, or there would be one after the other.
+                    Ok(Round::TookIn | Round::NothingNew) if !self.is_behind() => {
                         self.note(None);
+                        pause = FIRST_PAUSE;
                         break;
                     }
+                    Ok(Round::TookIn | Round::NothingNew) => pause = FIRST_PAUSE,
                     Ok(Round::Disconnected) => {
                         tokio::time::sleep(pause).await;
                         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -152,6 +154,11 @@ impl Ingest {
                 }
             }
         }
+    }
+
+    /// Whether runs wait to be read from their journals.
+    fn is_behind(&self) -> bool {
+        !lock(&self.mail).behind.is_empty()
     }
 
     fn note(&self, error: Option<StoreError>) {
