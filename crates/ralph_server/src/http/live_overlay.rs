@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use ralph_store::{Cursor, Page, RunQuery, RunSummary, StoreError};
 
-use super::page_of::page_of;
+use super::page_of::{RunPlace, page_of, parse_cursor};
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
@@ -56,12 +56,13 @@ pub(super) async fn tagged(app: &App, tag: &str, query: &RunQuery) -> Result<Pag
         }
     }
     items.retain(|item| is_asked_for(item, query));
-    items.sort_by_cached_key(|item| Reverse(place(item)));
-    let cursor = query.cursor.as_ref().map(|cursor| cursor.0.as_str());
-    let (items, next) = page_of(items, cursor, query.limit, |item| item.id.clone())?;
+    let place = |item: &RunSummary| RunPlace::new(item.started_at, &item.id);
+    items.sort_by_cached_key(place);
+    let after = parse_cursor(query.cursor.as_ref().map(|cursor| cursor.0.as_str()))?;
+    let (items, next) = page_of(items, after.as_ref(), query.limit, place);
     Ok(Page {
         items,
-        next: next.map(Cursor),
+        next: next.map(|place| Cursor(place.to_string())),
     })
 }
 

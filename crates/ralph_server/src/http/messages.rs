@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::commands::{CommandReceipt, Told, tell};
 use super::input::{CommandId, InPath, JsonBody, Parameters, limit};
-use super::page_of::page_of;
+use super::page_of::{page_of, parse_cursor};
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
@@ -154,8 +154,9 @@ pub(super) async fn list(
     app.run(&run).await?;
     let messages = app.store.messages(&run).await?;
     let messages = messages.into_iter().map(Message::from).collect();
-    let key = |message: &Message| message.seq.to_string();
-    let (items, next) = page_of(messages, asked.cursor.as_deref(), limit, key)?;
+    let after = parse_cursor(asked.cursor.as_deref())?;
+    let (items, next) = page_of(messages, after.as_ref(), limit, |message: &Message| message.seq);
+    let next = next.map(|seq| seq.to_string());
     Ok(Json(MessagePage { items, next }))
 }
 

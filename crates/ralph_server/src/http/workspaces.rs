@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::input::{Parameters, limit};
 use super::live_overlay::overlay;
-use super::page_of::page_of;
+use super::page_of::{RunPlace, page_of, parse_cursor};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -69,7 +69,10 @@ pub(super) async fn list(
 ) -> Result<Json<Workspaces>, Problem> {
     let limit = limit(asked.limit, 50, 200)?;
     let recent = workspaces_of(&recent_runs(&app).await?);
-    let (mut items, next) = page_of(recent, asked.cursor.as_deref(), limit, |item| item.path.clone())?;
+    let after = parse_cursor(asked.cursor.as_deref())?;
+    let place = |item: &Workspace| RunPlace::new(item.last_started_at, &item.last_run);
+    let (mut items, next) = page_of(recent, after.as_ref(), limit, place);
+    let next = next.map(|place| place.to_string());
     let paths = items.iter().map(|item| item.path.clone()).collect();
     let looked = app.directory_probe.probe(paths).await;
     for (item, is_there) in items.iter_mut().zip(looked) {
