@@ -236,13 +236,19 @@ fn compare(
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Compared, StoreError> {
     let may_be_missing = known.is_empty();
-    let known = known.into_iter().filter(|known| is_wanted(&known.run));
-    let mut known: HashMap<String, IndexedRun> = known.map(|known| (known.run.clone(), known)).collect();
+    let mut known: HashMap<String, IndexedRun> = known
+        .into_iter()
+        .map(|known| (known.run.clone(), known))
+        .collect();
     let mut compared = Compared::default();
-    let runs = list(runs_directory, may_be_missing)?;
-    for run in runs.into_iter().filter(|run| is_wanted(run)) {
-        let indexed = known.get(&run);
-        let is_current = indexed.is_none_or(|known| known.is_current);
+    for run in list(runs_directory, may_be_missing)? {
+        let indexed = known.remove(&run);
+        // Asked once for each run: the answer can change at any time, and a run must not be skipped here by one answer
+        // and counted as gone by another.
+        if !is_wanted(&run) {
+            continue;
+        }
+        let is_current = indexed.as_ref().is_none_or(|known| known.is_current);
         let known_bytes = indexed.map(|known| known.offset);
         let metadata = match fs::metadata(runs_directory.join(&run).join(JOURNAL)) {
             Ok(metadata) => metadata,
@@ -253,16 +259,17 @@ fn compare(
                     io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
                 ) =>
             {
+                if known_bytes.is_some() {
+                    compared.gone.push(run);
+                }
                 continue;
             }
             // It is there, so it must not be forgotten.
             Err(error) => {
-                known.remove(&run);
                 compared.unreadable.push((run, error));
                 continue;
             }
         };
-        known.remove(&run);
         let bytes = metadata.len();
         if !is_current {
             // What is read from the start replaces the rows that another version of the fold made.
@@ -286,7 +293,10 @@ fn compare(
             });
         }
     }
-    compared.gone.extend(known.into_keys());
+    // The directory has none of these.
+    compared
+        .gone
+        .extend(known.into_keys().filter(|run| is_wanted(run)));
     let newest_first = |one: &Behind, other: &Behind| other.run.cmp(&one.run);
     compared.behind.sort_unstable_by(newest_first);
     Ok(compared)

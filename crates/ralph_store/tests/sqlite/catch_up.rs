@@ -1,11 +1,13 @@
 //! Bringing an index to where the journals are.
 
+use std::collections::HashMap;
 use std::fs;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::journal_stage::{Stage, line};
 use ralph_run::model::RunState;
-use ralph_store::{ApprovalQuery, CostQuery, RunQuery, SqliteStore, Store, catch_up, reindex};
+use ralph_store::{ApprovalQuery, CostQuery, RunQuery, SqliteStore, Store, catch_up, catch_up_runs, reindex};
 
 /// Everything an index knows, as text.
 async fn everything(store: &SqliteStore) -> String {
@@ -110,6 +112,59 @@ async fn a_run_that_is_gone_is_forgotten() {
     assert!(store.messages("a").await.unwrap().is_empty());
     assert!(store.runs_of_session("s-a").await.unwrap().is_empty());
     assert_eq!(store.run("b").await.unwrap().unwrap().head_seq, 50);
+}
+
+#[tokio::test]
+async fn a_run_that_is_followed_from_now_on_stays_in_the_index() {
+    let stage = Stage::new();
+    stage.write_run("a", 50, false);
+    stage.write_run("b", 50, false);
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    let before = everything(&store).await;
+    // Whether a run is followed can change between any two questions.
+    let asked = Arc::new(Mutex::new(HashMap::new()));
+    for is_wanted_at_first in [true, false] {
+        let asked = asked.clone();
+        asked.lock().unwrap().clear();
+        let is_wanted = move |run: &str| {
+            let mut asked = asked.lock().unwrap();
+            let times: &mut u32 = asked.entry(run.to_owned()).or_default();
+            *times += 1;
+            (*times == 1) == is_wanted_at_first
+        };
+        let caught_up = catch_up_runs(&store, &stage.runs(), is_wanted, |_| {})
+            .await
+            .unwrap();
+        assert_eq!(caught_up.removed, [""; 0]);
+        assert_eq!(caught_up.runs, 0, "both are up to date");
+        assert_eq!(everything(&store).await, before);
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_not_wanted_is_left_as_it_is() {
+    let stage = Stage::new();
+    for run in ["gone", "longer", "new"] {
+        stage.write_run(run, 20, true);
+    }
+    let store = stage.open().await.store;
+    catch_up_runs(&store, &stage.runs(), |run| run != "new", |_| {})
+        .await
+        .unwrap();
+    assert!(store.run("new").await.unwrap().is_none());
+    fs::remove_dir_all(stage.runs().join("gone")).unwrap();
+    stage.append("longer", &format!("{}\n", line("longer", 21)));
+    catch_up_runs(&store, &stage.runs(), |_| false, |_| {})
+        .await
+        .unwrap();
+    assert!(store.run("gone").await.unwrap().is_some());
+    assert_eq!(store.run("longer").await.unwrap().unwrap().head_seq, 20);
+    fs::remove_file(stage.journal("longer")).unwrap();
+    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(caught_up.removed, ["gone"]);
+    assert!(store.run("longer").await.unwrap().is_none(), "it has no journal");
+    assert!(store.run("new").await.unwrap().is_some());
 }
 
 #[tokio::test]
