@@ -46,7 +46,7 @@ async fn take_step(connection: &mut PgConnection, step: &'static str, version: i
         .execute(&mut *transaction)
         .await?;
     if version == 1 {
-        // ListedApproval for only if it is not there: who may use a schema may not always make one.
+        // Created only if it is missing: a user who may use a schema may not always create one.
         let is_there: bool = sqlx::query_scalar("SELECT to_regnamespace($1) IS NOT NULL")
             .bind(SCHEMA)
             .fetch_one(&mut *transaction)
