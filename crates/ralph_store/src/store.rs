@@ -49,9 +49,6 @@ pub trait Store: Send + Sync + 'static {
     /// One run.
     async fn run(&self, run: &str) -> Result<Option<RunSummary>, StoreError>;
 
-    /// The runs of a conversation, newest first, at most [`MAX_LIMIT`].
-    async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError>;
-
     /// A page of what agents asked, oldest first: by when it was asked, then by run and seq. `after` is such a place,
     /// exclusive.
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError>;

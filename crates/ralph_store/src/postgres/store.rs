@@ -259,12 +259,6 @@ impl Store for PostgresStore {
         self.unless_incompatible(run, summary).await
     }
 
-    async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
-        let (runs, incompatible) = ask!(self, read::runs_of_session, session)?;
-        self.reindex_incompatible(&incompatible).await;
-        Ok(runs)
-    }
-
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
         let (approvals, incompatible) = ask!(self, read::approvals, query)?;
         self.reindex_incompatible(&incompatible).await;

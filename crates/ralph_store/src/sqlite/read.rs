@@ -125,24 +125,6 @@ pub(super) fn runs(
     Ok((Page { items, next }, incompatible))
 }
 
-pub(super) fn runs_of_session(
-    connection: &Connection,
-    session: &str,
-) -> Result<Decoded<Vec<RunSummary>>, StoreError> {
-    let mut statement = connection
-        .prepare_cached(
-            "SELECT run.summary, run.id, run.started_at FROM session JOIN run ON run.number = session.run WHERE session.session = ?1
-             ORDER BY run.started_at DESC, run.id DESC LIMIT ?2",
-        )
-        .map_err(explain)?;
-    let rows = statement
-        .query((session, sql_limit(MAX_LIMIT)))
-        .map_err(explain)?;
-    Ok(partition_decodable(
-        all(rows, listed)?.into_iter().map(Listed::into_row),
-    ))
-}
-
 pub(super) fn indexed_runs(connection: &Connection) -> Result<Vec<IndexedRun>, StoreError> {
     let mut statement = connection
         .prepare_cached("SELECT id, offset, ended_at, fold_version FROM run")

@@ -226,16 +226,6 @@ impl Store for SqliteStore {
         }
     }
 
-    async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
-        let session = session.to_owned();
-        let read = self
-            .readers
-            .read(move |connection| read::runs_of_session(connection, &session));
-        let (runs, incompatible) = read.await?;
-        self.reindex_incompatible(&incompatible).await;
-        Ok(runs)
-    }
-
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
         let query = query.clone();
         let read = self
