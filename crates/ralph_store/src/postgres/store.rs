@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use sqlx::{Connection as _, PgConnection};
 use tokio::runtime::Handle;
 
@@ -17,7 +18,7 @@ use super::readers::Readers;
 use super::text::StoredLines;
 use super::writer::{Done, Task, Writer};
 use super::{read, text, usage};
-use crate::columns::{bounded, run_place};
+use crate::columns::{bounded, nanoseconds, run_place};
 use crate::error::StoreError;
 use crate::home_claim::HomeClaim;
 use crate::query::{
@@ -26,7 +27,7 @@ use crate::query::{
 };
 use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{Gatherer, find, scan};
-use crate::store::{Health, SavedResponse, Store};
+use crate::store::{COMPACTED_AT_A_TIME, Health, SavedResponse, Store};
 use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
 
@@ -320,6 +321,16 @@ impl Store for PostgresStore {
         let count = self.index(Some(runs)).await?;
         self.lag.settle(lacking);
         Ok(count)
+    }
+
+    async fn compact_usage(&self, ended_before: Timestamp) -> Result<usize, StoreError> {
+        let ended_before = nanoseconds(ended_before);
+        let runs = ask!(self, usage::compactable, ended_before)?;
+        for some in runs.chunks(COMPACTED_AT_A_TIME) {
+            let runs = some.to_vec();
+            self.write(Task::CompactUsage { runs, ended_before }).await?;
+        }
+        Ok(runs.len())
     }
 
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! Sums over usage rows: what `/costs` shows, and what is kept of a run that is removed.
+//! Sums over usage rows: what `/costs` shows, and what is kept of runs that ended long ago or were removed.
 
 use agent_api::MicroUsd;
 use sqlx::{AssertSqlSafe, Error, PgConnection, Postgres, QueryBuilder};
@@ -26,7 +26,7 @@ fn sums() -> String {
     FIGURES.map(sum).join(", ")
 }
 
-/// Adds up the usage of runs that are here and of those that were removed.
+/// Adds up the usage by message, and the sums of runs that were compacted or removed.
 pub(super) async fn costs(connection: &mut PgConnection, query: &CostQuery) -> Result<Vec<CostRow>, Error> {
     let day = "to_char(to_timestamp(at / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') COLLATE \"C\"";
     let model = "coalesce(model, 'unknown')";
@@ -82,7 +82,7 @@ fn push_conditions(sql: &mut QueryBuilder<Postgres>, query: &CostQuery, label: &
     }
 }
 
-/// Keeps what runs used each day with each model, for the time after they are removed.
+/// Keeps what runs used each day with each model, for the time after their rows are deleted.
 pub(super) async fn keep_costs(connection: &mut PgConnection, runs: Option<&[i64]>) -> Result<(), Error> {
     let sql = format!(
         "INSERT INTO usage_day(run, at, model, workspace, backend, messages, is_estimate, {})
@@ -98,6 +98,46 @@ pub(super) async fn keep_costs(connection: &mut PgConnection, runs: Option<&[i64
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// The runs that ended before this time and have usage by message.
+pub(super) async fn compactable(connection: &mut PgConnection, ended_before: i64) -> Result<Vec<i64>, Error> {
+    sqlx::query_scalar(
+        "SELECT number FROM run WHERE ended_at < $1
+         AND EXISTS (SELECT 1 FROM usage WHERE usage.run = run.number)",
+    )
+    .bind(ended_before)
+    .fetch_all(connection)
+    .await
+}
+
+/// Replaces the usage of each message of these runs by sums. Checks again that they have ended: meanwhile another journal
+/// may have taken the place of one.
+pub(super) async fn compact(
+    connection: &mut PgConnection,
+    runs: &[i64],
+    ended_before: i64,
+) -> Result<(), Error> {
+    let ended: Vec<i64> =
+        sqlx::query_scalar("SELECT number FROM run WHERE number = ANY($1) AND ended_at < $2")
+            .bind(runs)
+            .bind(ended_before)
+            .fetch_all(&mut *connection)
+            .await?;
+    keep_costs(connection, Some(&ended)).await?;
+    sqlx::query("DELETE FROM usage WHERE run = ANY($1)")
+        .bind(ended)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Whether the usage of a run that is here has been replaced by sums.
+pub(super) async fn is_compacted(connection: &mut PgConnection, run: &str) -> Result<bool, Error> {
+    sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM usage_day WHERE run = $1)")
+        .bind(escape(run))
+        .fetch_one(connection)
+        .await
 }
 
 /// Drops what was kept of runs: they are being taken in again.

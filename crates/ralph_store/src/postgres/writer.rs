@@ -14,6 +14,7 @@ use super::escape::escape;
 use super::explain::{explain, is_lost, within};
 use super::ingest::ingest;
 use super::read::response;
+use super::usage::compact;
 use crate::columns::nanoseconds;
 use crate::error::StoreError;
 use crate::home_claim::{HomeClaim, OtherHome};
@@ -35,6 +36,11 @@ pub(super) enum Task {
     Ingest(Vec<Batch>),
     Remove(Vec<String>),
     Clear,
+    /// The numbers of runs that ended before a time, in nanoseconds.
+    CompactUsage {
+        runs: Vec<i64>,
+        ended_before: i64,
+    },
     PutResponse(String, SavedResponse),
     #[cfg(test)]
     Panic,
@@ -248,6 +254,10 @@ async fn do_task(connection: &mut PgConnection, task: &Task) -> Result<Done, Err
         }),
         Task::Remove(runs) => delete::remove(connection, runs).await.map(|()| Done::default()),
         Task::Clear => delete::clear(connection).await.map(|()| Done::default()),
+        Task::CompactUsage { runs, ended_before } => {
+            compact(connection, runs, *ended_before).await?;
+            Ok(Done::default())
+        }
         Task::PutResponse(key, answer) => Ok(Done {
             first: put_response(connection, key, answer).await?,
             ingested: Ingested::default(),
@@ -293,7 +303,7 @@ fn size_of(task: &Task) -> Option<(usize, usize)> {
             batches.iter().map(|batch| batch.records.len()).sum(),
             batches.iter().map(Batch::line_bytes).sum(),
         )),
-        Task::Remove(_) | Task::Clear | Task::PutResponse(..) => None,
+        Task::Remove(_) | Task::Clear | Task::CompactUsage { .. } | Task::PutResponse(..) => None,
         #[cfg(test)]
         Task::Panic => None,
     }
@@ -305,6 +315,8 @@ fn is_milestone(task: &Task) -> bool {
         Task::Ingest(batches) => batches
             .iter()
             .any(|batch| batch.start == 0 || batch.summary.ended_at.is_some()),
+        // Undone as a whole, it is done again the next time.
+        Task::CompactUsage { .. } => false,
         Task::Remove(_) | Task::Clear | Task::PutResponse(..) => true,
         #[cfg(test)]
         Task::Panic => false,

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use tokio::sync::Semaphore;
 
 use super::corruption_flag::CorruptionFlag;
@@ -27,7 +28,7 @@ use crate::query::{
 };
 use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{SearchOptions, TextIndex};
-use crate::store::{Health, RESPONSE_LIFETIME, SavedResponse, Store};
+use crate::store::{COMPACTED_AT_A_TIME, Health, RESPONSE_LIFETIME, SavedResponse, Store};
 use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
 
@@ -273,6 +274,22 @@ impl Store for SqliteStore {
 
     async fn index_texts_of(&self, runs: &[String]) -> Result<u64, StoreError> {
         self.index_some_texts(runs).await
+    }
+
+    async fn compact_usage(&self, ended_before: Timestamp) -> Result<usize, StoreError> {
+        let before = nanoseconds(ended_before);
+        let runs = self
+            .readers
+            .read(move |connection| usage::compactable(connection, before))
+            .await?;
+        for some in runs.chunks(COMPACTED_AT_A_TIME) {
+            let some = some.to_vec();
+            let compacted = self
+                .writer
+                .run(move |connection| usage::compact(connection, &some, before));
+            self.note(compacted.await)?;
+        }
+        Ok(runs.len())
     }
 
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError> {
