@@ -20,7 +20,7 @@ pub(crate) const JOURNAL: &str = "journal.ndjson";
 /// How much goes into one commit. Larger ones are hardly faster and need more memory.
 const RECORDS_AT_A_TIME: usize = 16_384;
 const BYTES_AT_A_TIME: u64 = 16 << 20;
-/// A run can be taken in by somebody else at the same time: then it is looked at again.
+/// Another task can index a run at the same time: then the run is compared again.
 const MAX_PASSES: usize = 3;
 
 /// How far it is.
@@ -59,9 +59,9 @@ pub struct CaughtUp {
 pub async fn catch_up(
     store: &dyn Store,
     runs_directory: &Path,
-    told: impl FnMut(CatchUpProgress) + Send,
+    on_progress: impl FnMut(CatchUpProgress) + Send,
 ) -> Result<CaughtUp, StoreError> {
-    catch_up_runs(store, runs_directory, |_| true, told).await
+    catch_up_runs(store, runs_directory, |_| true, on_progress).await
 }
 
 /// As [`catch_up`], for the runs that `is_wanted` names; the others are left as they are.
@@ -72,7 +72,7 @@ pub async fn catch_up_runs(
     store: &dyn Store,
     runs_directory: &Path,
     is_wanted: impl Fn(&str) -> bool + Send + Sync + Clone + 'static,
-    mut told: impl FnMut(CatchUpProgress) + Send,
+    mut on_progress: impl FnMut(CatchUpProgress) + Send,
 ) -> Result<CaughtUp, StoreError> {
     let mut caught_up = CaughtUp::default();
     for _ in 0..MAX_PASSES {
@@ -81,7 +81,7 @@ pub async fn catch_up_runs(
             runs_directory,
             is_wanted.clone(),
             &mut caught_up,
-            &mut told,
+            &mut on_progress,
         )
         .await?
         {
@@ -98,10 +98,10 @@ pub async fn catch_up_runs(
 pub async fn reindex(
     store: &dyn Store,
     runs_directory: &Path,
-    told: impl FnMut(CatchUpProgress) + Send,
+    on_progress: impl FnMut(CatchUpProgress) + Send,
 ) -> Result<CaughtUp, StoreError> {
     store.clear().await?;
-    catch_up(store, runs_directory, told).await
+    catch_up(store, runs_directory, on_progress).await
 }
 
 /// A journal that has something new.
@@ -118,7 +118,7 @@ async fn pass(
     runs_directory: &Path,
     is_wanted: impl Fn(&str) -> bool + Send + 'static,
     caught_up: &mut CaughtUp,
-    told: &mut (impl FnMut(CatchUpProgress) + Send),
+    on_progress: &mut (impl FnMut(CatchUpProgress) + Send),
 ) -> Result<bool, StoreError> {
     let known = store.indexed_runs().await?;
     let directory = runs_directory.to_owned();
@@ -149,7 +149,7 @@ async fn pass(
         runs: behind.len(),
     };
     caught_up.runs += behind.len();
-    told(progress);
+    on_progress(progress);
 
     let (give_task, tasks) = mpsc::channel(8);
     let (give_parcel, mut parcels) = mpsc::channel(1);
@@ -192,7 +192,7 @@ async fn pass(
                 progress.bytes += bytes;
                 // One that is read again from its start has more than was thought.
                 progress.all_bytes = progress.all_bytes.max(progress.bytes);
-                told(progress);
+                on_progress(progress);
             }
             Ok::<usize, StoreError>(disconnected)
         }
@@ -226,7 +226,7 @@ struct Compared {
     behind: Vec<Behind>,
     /// What has to be forgotten.
     gone: Vec<String>,
-    /// What cannot be told of.
+    /// Runs whose journals cannot be looked at.
     unreadable: Vec<(String, io::Error)>,
 }
 
@@ -303,7 +303,7 @@ fn compare(
 }
 
 /// Directories that may be runs. What is being made or removed begins with a dot. That there is no directory is in order
-/// only if nobody knows of runs: a disk that is away must not cost the index.
+/// only if the index has no runs: a disk that is not mounted must not empty the index.
 fn list(runs_directory: &Path, may_be_missing: bool) -> Result<Vec<String>, StoreError> {
     let fail = |source| StoreError::Journal {
         path: runs_directory.to_owned(),
@@ -348,7 +348,7 @@ struct Read {
     unreadable: Vec<(String, io::Error)>,
 }
 
-/// Nobody takes parcels any more.
+/// The receiver of parcels is closed.
 struct Unwanted;
 
 impl Reader {
@@ -378,7 +378,7 @@ impl Reader {
                 Err(error) => self.read.unreadable.push((run, error)),
             }
         }
-        // Whether somebody wants it or not, it is the last one.
+        // It is the last one, so a closed receiver changes nothing.
         let _ = self.send();
         self.read
     }

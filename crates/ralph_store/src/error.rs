@@ -24,7 +24,7 @@ pub enum StoreError {
         /// Ours.
         known: i64,
     },
-    /// Our schema in a PostgreSQL database was made by a newer version. Unlike a file it is not made anew: others may
+    /// Our schema in a PostgreSQL database was made by a newer version. Unlike a file it is not replaced by a new one: others may
     /// use it.
     #[error(
         "our schema in the database is of version {found}, this program knows up to {known}: use a newer ralph or \

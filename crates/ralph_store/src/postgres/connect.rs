@@ -17,7 +17,7 @@ use crate::home_claim::{Claimed, HomeClaim};
 const CONNECT_TIME: Duration = Duration::from_secs(8);
 /// The lock of the one server: the letters of its name.
 const LOCK: i64 = 0x0072_616c_7068;
-/// How long somebody who is just leaving may take: a connection that broke is noticed by the database a little later.
+/// How long to wait for another server that is just closing: the database notices a broken connection a little later.
 const LOCK_WAIT: &str = "SET lock_timeout = '2s'";
 const OLDEST_SERVER: i32 = 120_000;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -106,7 +106,7 @@ pub(super) async fn wait_for_writer(
     address: &Address,
     home: Option<&HomeClaim>,
     patience: Duration,
-    mut told: impl FnMut(&Waiting),
+    mut on_wait: impl FnMut(&Waiting),
 ) -> Result<PgConnection, StoreError> {
     let start = Instant::now();
     let mut pause = FIRST_PAUSE;
@@ -114,7 +114,7 @@ pub(super) async fn wait_for_writer(
         match open_writer(address, home).await {
             Ok(connection) => return Ok(connection),
             Err(refused) if refused.is_worth_waiting && start.elapsed() + pause < patience => {
-                told(&Waiting {
+                on_wait(&Waiting {
                     problem: refused.error.to_string(),
                     waited: start.elapsed(),
                     patience,

@@ -6,8 +6,8 @@ use super::explain::explain;
 use super::schema::SCHEMA;
 use crate::error::StoreError;
 
-/// Brings a database to the last version, each step whole or not at all. The caller has the lock: nobody else does the
-/// same.
+/// Brings a database to the last version, each step whole or not at all. The caller holds the lock, so no other server
+/// migrates at the same time.
 pub(super) async fn migrate(connection: &mut PgConnection, steps: &[&'static str]) -> Result<(), StoreError> {
     let to = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     let from = version(connection).await.map_err(explain)?;

@@ -33,7 +33,7 @@ use crate::text_lag::TextLag;
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// When time is up, a page of ranked hits ends, and the next one goes on.
+/// After this time a page of ranked hits ends, and the next page continues.
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long one batch of words may take to be written.
 const TEXT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -78,7 +78,7 @@ pub struct PostgresStore {
     address: Address,
     writer: Writer,
     readers: Readers,
-    /// Writes words, in long transactions that keep nobody else waiting.
+    /// Writes words, in long transactions that block no other write.
     text_writer: tokio::sync::Mutex<Option<PgConnection>>,
     lag: TextLag,
     /// What the last write failed with, and whether that was because the database was away.
@@ -96,16 +96,17 @@ macro_rules! ask {
 
 impl PostgresStore {
     /// Opens the index of a database, or makes one in a schema called `ralph`. Whatever is missing in it afterwards,
-    /// [`catch_up`](crate::catch_up) brings. While the database is not there yet, `told` is called now and then.
+    /// [`catch_up`](crate::catch_up) brings. While the database cannot be reached yet, `on_wait` is called before each new attempt.
     ///
     /// # Errors
     /// When another server has it, it belongs to another state directory, a newer version wrote it, the address is wrong, or the database is not there.
     pub async fn connect(
         options: PostgresOptions,
-        told: impl FnMut(&Waiting) + Send,
+        on_wait: impl FnMut(&Waiting) + Send,
     ) -> Result<Self, StoreError> {
         let address = Address::parse(&options.url)?;
-        let mut connection = wait_for_writer(&address, options.home.as_ref(), options.patience, told).await?;
+        let mut connection =
+            wait_for_writer(&address, options.home.as_ref(), options.patience, on_wait).await?;
         let lag = text::lag(&mut connection).await.map_err(explain)?;
         Ok(Self {
             writer: Writer::start(address.clone(), options.home, connection),
@@ -339,7 +340,7 @@ impl Store for PostgresStore {
     }
 
     async fn clear(&self) -> Result<(), StoreError> {
-        // Whoever writes words is done first: the tables cannot be emptied under it.
+        // Wait for a job that writes words: the tables cannot be emptied while it runs.
         let texts = self.text_writer.lock().await;
         self.write(Task::Clear).await?;
         drop(texts);

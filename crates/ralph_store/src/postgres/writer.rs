@@ -21,14 +21,14 @@ use crate::home_claim::{HomeClaim, OtherHome};
 use crate::rows::{Batch, Ingested};
 use crate::store::{RESPONSE_LIFETIME, SavedResponse};
 
-/// How many jobs wait at most: whoever has more waits with them.
+/// How many jobs are queued at most. Callers with further jobs wait.
 const MAX_WAITING: usize = 64;
 /// How many records go into one commit, if they come in several jobs, and how many bytes their lines have.
 const MAX_RECORDS: usize = 100_000;
 const MAX_LINE_BYTES: usize = 64 << 20;
 /// A commit that takes longer has failed.
 const COMMIT_TIME: Duration = Duration::from_secs(90);
-/// After a database took long to say nothing, nobody waits for it again for so long.
+/// After a database took this long without an answer, jobs fail at once for the same time.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Something to be written.
@@ -72,7 +72,7 @@ impl Writer {
         let (jobs, receiver) = mpsc::channel(MAX_WAITING);
         let worker = Worker {
             address,
-            // Who opened the index may have taken it over; whoever has it when a connection is replaced keeps it.
+            // Only opening an index may take it over. A new connection of the writer must not.
             home: home.map(|home| HomeClaim {
                 other: OtherHome::Refuse,
                 ..home
@@ -309,7 +309,8 @@ fn size_of(task: &Task) -> Option<(usize, usize)> {
     }
 }
 
-/// What is on the disk when it is told of: a run that begins or ends, and what cannot be read again.
+/// Whether the task must be on the disk before it is reported as done: the start and the end of a run, and what cannot be
+/// read again.
 fn is_milestone(task: &Task) -> bool {
     match task {
         Task::Ingest(batches) => batches

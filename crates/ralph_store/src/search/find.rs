@@ -97,10 +97,10 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes hits from the newest ones from some place on. Gives where to go on.
+    /// Takes hits from the newest ones from some place on. Returns where to continue.
     fn window(&self, place: WordsPlace, hits: &mut Vec<Hit>) -> Result<Option<WordsPlace>, StoreError> {
         // What was looked at once is looked at again in full: a page must not depend on how long it takes. But a mark
-        // that nobody gave must not make it take for ever.
+        // that was made up must not make it take for ever.
         let limit = match place.low {
             Some(_) => self.limit.extended(AGAIN),
             None => self.limit,

@@ -22,7 +22,7 @@ use crate::summary::RunSummary;
 
 /// Readers that wait for the next search.
 const IDLE_READERS: usize = 4;
-/// When time is up, a page of ranked hits ends, and the next one goes on.
+/// After this time a page of ranked hits ends, and the next page continues.
 const TIME: Duration = Duration::from_millis(15);
 /// How much is put together between two looks at the clock.
 const MERGE_PAGES: i64 = 250;
@@ -98,7 +98,7 @@ impl TextIndex {
         })
     }
 
-    /// Puts the file aside, so that the next one who opens it begins anew. Says where it is; none if there was none.
+    /// Moves the file aside, so that the next open creates a new one. Returns where it is; none if there was none.
     ///
     /// # Errors
     /// When it cannot be moved.
@@ -193,7 +193,7 @@ impl TextIndex {
     }
 
     /// A page of what contains what is asked for. The lag is not known here and given as 0. A page that would take
-    /// too long has fewer hits, or none, and says where to go on.
+    /// too long has fewer hits, or none, and says where to continue.
     ///
     /// # Errors
     /// When the text has no words, the cursor is of another question, or the index cannot be read.
@@ -243,8 +243,8 @@ impl TextIndex {
         self.remove(&gone)
     }
 
-    /// Searches in the file that somebody else writes, without touching it. What is new there is found once it was
-    /// indexed.
+    /// Searches in a file that another process writes, without changing it. New text is found once that process has
+    /// indexed it.
     ///
     /// # Errors
     /// As [`TextIndex::search`], or when there is no index of this version.
@@ -348,13 +348,13 @@ impl TextIndex {
         self.replace_if_damaged(generation, result)
     }
 
-    /// A damaged index is of no use to anybody: it is moved aside, and the caller is told.
+    /// Moves a damaged index aside and opens a new one. The caller still gets the error.
     fn replace_if_damaged<T>(&self, generation: u64, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(StoreError::Damaged(problem)) = &result {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
             // Another thread may have met the damage, too, and been here first.
             if state.generation == generation {
-                tracing::warn!(problem, "the text index is damaged and begins anew");
+                tracing::warn!(problem, "the text index is damaged and is rebuilt");
                 lock(&state.readers).clear();
                 let moved_to = schema::move_aside(&state.opened.path)?;
                 *state = State::open(&self.options)?;

@@ -94,7 +94,7 @@ fn hits_among(
 /// What is looked for.
 struct Needle {
     whole: AhoCorasick,
-    /// A part of it that looks the same in JSON, whoever wrote it.
+    /// A part of it that every JSON writer writes in the same way.
     part: Option<AhoCorasick>,
 }
 

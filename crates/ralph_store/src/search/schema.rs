@@ -13,7 +13,7 @@ pub(super) use crate::sqlite::explain::explain;
 use crate::sqlite::file;
 pub(super) use crate::sqlite::file::move_aside;
 
-/// The version of what is in the file, which also tells of which records have words. There are no migrations: another version is rebuilt from the journals.
+/// The version of what is in the file, which also defines which records have words. There are no migrations: another version is rebuilt from the journals.
 pub(super) const VERSION: u32 = 2;
 
 const TABLES: &str = "
@@ -99,7 +99,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// A connection that only reads a file that somebody else has.
+/// A read-only connection to a file that another process writes.
 pub(super) fn open_beside(asked: &Path) -> Result<Connection, StoreError> {
     let connection = open_reader(&usable_path(asked))?;
     let version: u32 = connection

@@ -13,7 +13,7 @@ use crate::summary::RunSummary;
 /// How many records a span of time has at least, but for the last one.
 const SPAN_ROWS: i64 = 4_096;
 
-/// Where the index stands with these runs. A run that has another journal than before, or one that was cut and went on
+/// Where the index stands with these runs. A run that has another journal than before, or one that was cut and continued
 /// (`stands`: whether the run's journal has the record of this number before this place), is marked as removed and begins
 /// again.
 pub(super) fn pending(

@@ -22,7 +22,7 @@ pub(crate) fn explain(error: Error) -> StoreError {
             | ErrorCode::PermissionDenied
             | ErrorCode::SystemIoFailure,
         ) => StoreError::Unavailable(text),
-        // Our tables are strict: a value of another type was put there by nobody.
+        // Our tables are strict: a value of another type cannot have been written.
         None if is_impossible(&error) => StoreError::Damaged(text),
         _ => StoreError::Database(text),
     }

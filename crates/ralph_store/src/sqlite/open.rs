@@ -21,7 +21,7 @@ use crate::private::{make_directory, open_file};
 
 /// Older ones can damage a database in the write-ahead mode.
 const OLDEST_SQLITE: i32 = 3_051_003;
-/// Nobody else writes: this is for another program that looks into the file.
+/// We are the only writer: this is for another program that has the file open.
 pub(super) const BUSY: Duration = Duration::from_secs(5);
 
 /// An index that was opened, and what its user should know.
@@ -33,7 +33,7 @@ pub struct Opened {
     pub notes: Vec<Note>,
 }
 
-/// What was found or done when an index was opened. To be told to a person.
+/// What was found or done when an index was opened. Shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
     /// The last server did not end in good order; the file was looked at and is whole.
@@ -45,7 +45,7 @@ pub enum Note {
         /// What is wrong with it.
         problem: String,
     },
-    /// The text index was damaged, and begins anew.
+    /// The text index was damaged, and is rebuilt.
     TextMovedAside {
         /// Where the damaged one is now.
         to: PathBuf,
@@ -109,7 +109,7 @@ pub(super) fn open_file_of_index(
     match try_open(path, home, notes) {
         Err(StoreError::Damaged(problem)) => {
             let to = move_aside(path)?;
-            tracing::warn!(problem, "the index is damaged and begins anew");
+            tracing::warn!(problem, "the index is damaged and is rebuilt");
             let opened = try_open(path, home, notes)?;
             keep_what_cannot_be_rebuilt(&opened.0, &to);
             notes.push(Note::MovedAside { to, problem });
@@ -192,7 +192,7 @@ pub(super) fn home_of_file(path: &Path) -> Option<String> {
     home_of(&connection).ok()?
 }
 
-/// Looks at the whole file if nobody closed it. A new one has no flag yet.
+/// Checks the whole file if it was not closed. A new one has no flag yet.
 fn check(connection: &Connection, notes: &mut Vec<Note>) -> Result<(), StoreError> {
     let version: i64 = connection
         .query_row("PRAGMA user_version", [], |row| row.get(0))

@@ -32,7 +32,7 @@ use crate::store::{COMPACTED_AT_A_TIME, Health, RESPONSE_LIFETIME, SavedResponse
 use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
 
-/// From this size on the write-ahead log is emptied, whoever reads.
+/// From this size on the write-ahead log is emptied, even while others read.
 const MAX_WAL_BYTES: u64 = 32 << 20;
 /// How many search at the same time. More would only wait for the same cores, and keep them from everybody else.
 const MAX_SEARCHES: usize = 4;
@@ -259,7 +259,7 @@ impl Store for SqliteStore {
         let permit = self.searches.clone().acquire_owned().await;
         let permit = permit.map_err(|_| StoreError::Closed)?;
         let searched = self.with_texts(move |texts| {
-            // Whoever asked may be gone: it counts until it is done.
+            // The caller may have stopped waiting. The search counts until it is done.
             let _permit = permit;
             texts.search(&query)
         });

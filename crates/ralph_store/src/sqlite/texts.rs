@@ -105,8 +105,8 @@ impl SqliteStore {
             .map_err(|error| StoreError::Database(error.to_string()))?
     }
 
-    /// Runs on a thread of lower priority: nobody waits for the text index, and it must not take time from those who
-    /// serve clients.
+    /// Runs on a thread of lower priority: no request waits for the text index, and it must not take time from the threads
+    /// that serve clients.
     async fn on_text_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce(&TextIndex) -> Result<T, StoreError> + Send + 'static,
@@ -117,7 +117,7 @@ impl SqliteStore {
             .name("ralph-texts".to_owned())
             .spawn(move || {
                 priority::lower(priority::TEXT_INDEX);
-                // Nobody waits for it any more: it is done nonetheless.
+                // The caller may have stopped waiting. The work is done anyway.
                 let _ = reply.send(work(&texts));
             })
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
@@ -142,7 +142,7 @@ fn indexed_of(known: &Known<'_>, head: &Head) -> Option<(u64, u64)> {
     (*epoch == head.epoch).then_some((*offset, *seq))
 }
 
-/// How many records the text index lacks, at most: pieces of text count, too, because nobody counted them apart.
+/// How many records the text index lacks, at most: pieces of text count, too, because they are not counted separately.
 pub(super) fn lag(heads: &[Head], texts: &TextIndex) -> Result<u64, StoreError> {
     let indexed = texts.indexed()?;
     let known = known(&indexed);
