@@ -27,9 +27,9 @@ const MAX_WAITING: usize = 64;
 const MAX_RECORDS: usize = 100_000;
 const MAX_LINE_BYTES: usize = 64 << 20;
 /// A commit that takes longer has failed.
-const COMMIT_TIME: Duration = Duration::from_secs(90);
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(90);
 /// After a database took this long without an answer, jobs fail at once for the same time.
-const QUIET: Duration = Duration::from_secs(1);
+const MAX_SILENCE: Duration = Duration::from_secs(1);
 
 /// Something to be written.
 pub(super) enum Task {
@@ -208,7 +208,10 @@ impl Worker {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }
-        if self.refused.is_some_and(|refused| refused.elapsed() < QUIET) {
+        if self
+            .refused
+            .is_some_and(|refused| refused.elapsed() < MAX_SILENCE)
+        {
             return Err(StoreError::Unavailable("the database does not answer".to_owned()));
         }
         let start = Instant::now();
@@ -216,12 +219,12 @@ impl Worker {
         let is_silent = opened
             .as_ref()
             .is_err_and(|refused| matches!(refused.error, StoreError::Unavailable(_)));
-        self.refused = (is_silent && start.elapsed() > QUIET).then(Instant::now);
+        self.refused = (is_silent && start.elapsed() > MAX_SILENCE).then(Instant::now);
         opened.map_err(|refused| refused.error)
     }
 
     async fn transact(&mut self, connection: &mut PgConnection, tasks: &[Task]) -> Result<Vec<Done>, Error> {
-        let result = within(COMMIT_TIME, async {
+        let result = within(COMMIT_TIMEOUT, async {
             let mut transaction = connection.begin().await?;
             if !tasks.iter().any(is_milestone) {
                 sqlx::raw_sql("SET LOCAL synchronous_commit = off")

@@ -23,7 +23,7 @@ use crate::summary::RunSummary;
 /// Readers that wait for the next search.
 const IDLE_READERS: usize = 4;
 /// After this time a page of ranked hits ends, and the next page continues.
-const TIME: Duration = Duration::from_millis(15);
+const PAGE_TIME_LIMIT: Duration = Duration::from_millis(15);
 /// How much is put together between two looks at the clock.
 const MERGE_PAGES: i64 = 250;
 
@@ -373,7 +373,7 @@ fn search_with(reader: &Connection, runs: &Path, query: &SearchQuery) -> Result<
     };
     let scope = || Scope::of(reader, runs, &query).map_err(explain);
     match query.mode {
-        SearchMode::Words => find::find(&query, TIME, scope),
+        SearchMode::Words => find::find(&query, PAGE_TIME_LIMIT, scope),
         SearchMode::Substring => scan::scan(&query, scope),
     }
 }

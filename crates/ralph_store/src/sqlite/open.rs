@@ -22,7 +22,7 @@ use crate::private::{make_directory, open_file};
 /// Older ones can damage a database in the write-ahead mode.
 const OLDEST_SQLITE: i32 = 3_051_003;
 /// We are the only writer: this is for another program that has the file open.
-pub(super) const BUSY: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An index that was opened, and what its user should know.
 #[derive(Debug)]
@@ -129,7 +129,7 @@ fn try_open(
     made.map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(explain)?;
-    connection.busy_timeout(BUSY).map_err(explain)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(explain)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection
         .execute_batch(

@@ -17,7 +17,7 @@ use crate::summary::RunSummary;
 /// How many runs' summaries are in memory at a time when texts are indexed.
 const RUNS_AT_A_TIME: usize = 1_000;
 /// How long pieces of the text index are put together when there is nothing else to do.
-const TIDYING: Duration = Duration::from_millis(50);
+const MERGE_TIME_LIMIT: Duration = Duration::from_millis(50);
 
 impl SqliteStore {
     /// Compares all runs with the text index and indexes what it lacks.
@@ -90,7 +90,9 @@ impl SqliteStore {
         if self.is_tidy.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let is_more = self.on_text_thread(|texts| texts.maintain(TIDYING)).await?;
+        let is_more = self
+            .on_text_thread(|texts| texts.maintain(MERGE_TIME_LIMIT))
+            .await?;
         self.is_tidy.store(!is_more, Ordering::Relaxed);
         Ok(())
     }

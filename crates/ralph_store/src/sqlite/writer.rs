@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::corruption_flag::CorruptionFlag;
 use super::explain::explain;
 use super::ingest::ingest;
-use super::open::BUSY;
+use super::open::BUSY_TIMEOUT;
 use crate::error::StoreError;
 use crate::priority;
 use crate::rows::{Batch, Ingested};
@@ -270,7 +270,7 @@ impl Worker {
                 "the write-ahead log of the index grows: a reader has it open for a long time, or the disk is full"
             );
         }
-        if let Err(error) = self.connection.busy_timeout(BUSY) {
+        if let Err(error) = self.connection.busy_timeout(BUSY_TIMEOUT) {
             tracing::warn!(%error, "how long a commit waits could not be set");
         }
     }
