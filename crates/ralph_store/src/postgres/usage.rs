@@ -17,13 +17,16 @@ const FIGURES: [&str; 6] = [
     "cost",
 ];
 
-/// A column of SQL for each figure. Sums of integers are numerics here and cannot overflow: one that does not fit is the
-/// largest integer there is.
-fn sums() -> String {
-    let sum = |figure: &str| {
-        format!("greatest(-9223372036854775808, least(sum({figure}), 9223372036854775807))::bigint")
-    };
-    FIGURES.map(sum).join(", ")
+/// The sum of a figure as SQL; 0 if all of them are unknown. Sums of integers are numerics here and cannot overflow: one
+/// that does not fit is the largest integer there is.
+fn sum(figure: &str) -> String {
+    // `least` leaves out nulls: a sum of nulls would be the largest integer.
+    format!("greatest(-9223372036854775808, least(sum(coalesce({figure}, 0)), 9223372036854775807))::bigint")
+}
+
+/// As [`sum`], but null if all of them are unknown.
+fn sum_or_null(figure: &str) -> String {
+    format!("CASE WHEN count({figure}) > 0 THEN {} END", sum(figure))
 }
 
 /// Adds up the usage by message, and the sums of runs that were compacted or removed.
@@ -42,7 +45,7 @@ pub(super) async fn costs(connection: &mut PgConnection, query: &CostQuery) -> R
         "SELECT label, sum(messages)::bigint, {}, bool_or(is_estimate) FROM (
              SELECT {here} AS label, 1 AS messages, is_estimate, {figures}
              FROM usage JOIN run ON run.number = usage.run WHERE true",
-        sums().replace("sum(cost)", "sum(coalesce(cost, 0))"),
+        FIGURES.map(sum).join(", "),
     ));
     push_conditions(&mut sql, query, here, "run.workspace");
     sql.push(format!(
@@ -91,7 +94,7 @@ pub(super) async fn keep_costs(connection: &mut PgConnection, runs: Option<&[i64
          WHERE $1::bigint[] IS NULL OR run.number = ANY($1)
          GROUP BY run.id, run.workspace, run.backend, model, at / 86400000000000",
         FIGURES.join(", "),
-        sums(),
+        FIGURES.map(sum_or_null).join(", "),
     );
     sqlx::query(AssertSqlSafe(sql))
         .bind(runs)

@@ -206,6 +206,17 @@ fn end(journal: &mut Journal, tokens: (u64, u64), cost: Option<u64>) {
     );
 }
 
+pub(crate) async fn removed_runs_without_a_known_cost_cost_nothing(stage: &Stage) {
+    let mut journal = Journal::of("a");
+    journal.use_tokens(20, 2, Some("a model without a price"));
+    stage.store.ingest(vec![journal.take()]).await.unwrap();
+    stage.store.remove(&["a".to_owned()]).await.unwrap();
+    for group in GROUPS {
+        let rows = costs(stage, group).await;
+        assert_eq!((rows[0].tokens.input, rows[0].cost.as_micro_usd()), (20, 0));
+    }
+}
+
 pub(crate) async fn costs_of_old_runs_stay_the_same_as_daily_sums(stage: &Stage) {
     let store = &stage.store;
     let day = SignedDuration::from_hours(24);
