@@ -128,7 +128,7 @@ impl PostgresStore {
         result
     }
 
-    /// Forgets runs of which something means nothing to us: the next [`catch_up`](crate::catch_up) reads them again
+    /// Forgets runs with rows that this version cannot read: the next [`catch_up`](crate::catch_up) reads them again
     /// from their start.
     async fn reindex_incompatible(&self, runs: &[String]) {
         if runs.is_empty() {
@@ -143,7 +143,7 @@ impl PostgresStore {
         }
     }
 
-    /// An answer about one run; none if what is known of it means nothing to us.
+    /// An answer about one run; none if this version cannot read its rows.
     async fn unless_incompatible<T>(
         &self,
         run: &str,

@@ -118,7 +118,7 @@ impl Worker {
             .await
             .is_err()
         {
-            tracing::error!("a job of the index has failed; the next ones are done");
+            tracing::error!("a job of the index panicked; the jobs after it continue");
         }
     }
 

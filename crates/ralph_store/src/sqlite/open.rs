@@ -36,7 +36,7 @@ pub struct Opened {
 /// What was found or done when an index was opened. Shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    /// The last server did not end in good order; the file was looked at and is whole.
+    /// The last server was not shut down cleanly; the file was checked and is intact.
     UncleanStop,
     /// The file was damaged. A new one takes its place, and [`catch_up`](crate::catch_up) fills it.
     MovedAside {
@@ -69,9 +69,8 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UncleanStop => {
-                formatter.write_str("the last server did not end in good order; the index is whole")
-            }
+            Self::UncleanStop => formatter
+                .write_str("the server was not shut down cleanly; the index was checked and is intact"),
             Self::MovedAside { to, problem } => write!(
                 formatter,
                 "the index was damaged ({problem}) and is rebuilt from the journals; the old file is `{}`",
@@ -89,7 +88,7 @@ impl fmt::Display for Note {
             ),
             Self::Migrated { from, to, backup } => write!(
                 formatter,
-                "the index was brought from version {from} to {to}; a copy of the old one is `{}`",
+                "the index was upgraded from version {from} to {to}; a copy of the old one is `{}`",
                 backup.display()
             ),
         }
@@ -243,7 +242,7 @@ fn check(connection: &Connection, notes: &mut Vec<Note>) -> Result<(), StoreErro
 /// cannot be read is lost.
 pub(super) fn keep_what_cannot_be_rebuilt(connection: &Connection, old: &Path) {
     if let Err(error) = connection.execute("ATTACH ?1 AS old", [old.to_string_lossy()]) {
-        tracing::warn!(%error, "the old index cannot be opened: its answers and costs are lost");
+        tracing::warn!(%error, "the old index cannot be opened: saved responses and the costs of removed runs are lost");
         return;
     }
     let answers = connection.execute_batch(
@@ -256,7 +255,7 @@ pub(super) fn keep_what_cannot_be_rebuilt(connection: &Connection, old: &Path) {
     });
     let runs = keep_costs(connection, Kept::All { database: "old" });
     for (what, kept) in [
-        ("answers to requests", answers),
+        ("saved responses", answers),
         ("costs of removed runs", removed),
         ("costs of runs", runs),
     ] {

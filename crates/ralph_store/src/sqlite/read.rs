@@ -49,7 +49,7 @@ fn number(connection: &Connection, run: &str) -> Result<Option<i64>, StoreError>
         .map_err(explain)
 }
 
-/// None if it means nothing to us.
+/// None if this version cannot read it.
 fn known<T>(decoded: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match decoded {
         Err(StoreError::Incompatible(_)) => Ok(None),

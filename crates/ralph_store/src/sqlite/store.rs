@@ -155,7 +155,7 @@ impl SqliteStore {
         result
     }
 
-    /// Forgets runs of which something means nothing to us: the next [`catch_up`](crate::catch_up) reads them again
+    /// Forgets runs with rows that this version cannot read: the next [`catch_up`](crate::catch_up) reads them again
     /// from their start.
     async fn reindex_incompatible(&self, runs: &[String]) {
         if runs.is_empty() {

@@ -144,7 +144,7 @@ impl Worker {
     /// Works until it is closed. A job that panics fails alone: its transaction is rolled back, and the next job is done.
     fn work(&mut self, mut jobs: mpsc::Receiver<Job>) {
         while catch_unwind(AssertUnwindSafe(|| self.work_until_closed(&mut jobs))).is_err() {
-            tracing::error!("a job of the index has failed; the next ones are done");
+            tracing::error!("a job of the index panicked; the jobs after it continue");
         }
     }
 
@@ -246,7 +246,7 @@ impl Worker {
         let level = if is_strict { "FULL" } else { "NORMAL" };
         match self.connection.pragma_update(None, "synchronous", level) {
             Ok(()) => self.is_strict = is_strict,
-            Err(error) => tracing::warn!(%error, "how a commit waits for the disk could not be changed"),
+            Err(error) => tracing::warn!(%error, "cannot set `synchronous` for the next commit"),
         }
     }
 
@@ -271,7 +271,7 @@ impl Worker {
             );
         }
         if let Err(error) = self.connection.busy_timeout(BUSY_TIMEOUT) {
-            tracing::warn!(%error, "how long a commit waits could not be set");
+            tracing::warn!(%error, "cannot reset the busy timeout of the index");
         }
     }
 
