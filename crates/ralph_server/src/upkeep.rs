@@ -24,6 +24,9 @@ const RETENTION_INTERVAL: Duration = Duration::from_secs(3600);
 const FIRST_RETENTION_DELAY: Duration = Duration::from_secs(10);
 /// How often runs whose runner died are looked for.
 const RECONCILE_INTERVAL: Duration = Duration::from_secs(2);
+/// How often the usage of old runs is compacted, and how long after its end a run is old.
+const COMPACTION_INTERVAL: Duration = Duration::from_secs(3600);
+const OLD_RUN_AGE: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Debug, Default)]
 struct RunList {
@@ -53,6 +56,10 @@ impl Upkeep {
         }));
         let upkeep = self.clone();
         tasks.spawn(restarted("catching up", move || upkeep.clone().fill_index()));
+        let upkeep = self.clone();
+        tasks.spawn(restarted("compacting usage", move || {
+            upkeep.clone().compact_usage()
+        }));
         if self.retention != RetentionRules::default() {
             tasks.spawn(restarted("removing old runs", move || {
                 self.clone().remove_old_runs()
@@ -132,6 +139,25 @@ impl Upkeep {
                 }
             }
             known = now;
+        }
+    }
+
+    /// Replaces the usage of each message by daily sums in runs that ended long ago, for ever: adding up costs stays fast.
+    async fn compact_usage(self) {
+        while !self.live.has_caught_up() {
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
+        loop {
+            let compacted = match jiff::Timestamp::now().checked_sub(OLD_RUN_AGE) {
+                Ok(ended_before) => self.store.compact_usage(ended_before).await,
+                Err(_) => Ok(0),
+            };
+            match compacted {
+                Ok(0) => {}
+                Ok(count) => tracing::info!(count, "the usage of old runs was compacted"),
+                Err(error) => tracing::warn!(%error, "the usage of old runs cannot be compacted"),
+            }
+            tokio::time::sleep(COMPACTION_INTERVAL).await;
         }
     }
 

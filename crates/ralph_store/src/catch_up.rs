@@ -20,7 +20,7 @@ pub(crate) const JOURNAL: &str = "journal.ndjson";
 /// How much goes into one commit. Larger ones are hardly faster and need more memory.
 const RECORDS_AT_A_TIME: usize = 16_384;
 const BYTES_AT_A_TIME: u64 = 16 << 20;
-/// A run can be taken in by somebody else at the same time: then it is looked at again.
+/// Another task can index a run at the same time: then the run is compared again.
 const MAX_PASSES: usize = 3;
 
 /// How far it is.
@@ -59,9 +59,9 @@ pub struct CaughtUp {
 pub async fn catch_up(
     store: &dyn Store,
     runs_directory: &Path,
-    told: impl FnMut(CatchUpProgress) + Send,
+    on_progress: impl FnMut(CatchUpProgress) + Send,
 ) -> Result<CaughtUp, StoreError> {
-    catch_up_runs(store, runs_directory, |_| true, told).await
+    catch_up_runs(store, runs_directory, |_| true, on_progress).await
 }
 
 /// As [`catch_up`], for the runs that `is_wanted` names; the others are left as they are.
@@ -72,7 +72,7 @@ pub async fn catch_up_runs(
     store: &dyn Store,
     runs_directory: &Path,
     is_wanted: impl Fn(&str) -> bool + Send + Sync + Clone + 'static,
-    mut told: impl FnMut(CatchUpProgress) + Send,
+    mut on_progress: impl FnMut(CatchUpProgress) + Send,
 ) -> Result<CaughtUp, StoreError> {
     let mut caught_up = CaughtUp::default();
     for _ in 0..MAX_PASSES {
@@ -81,7 +81,7 @@ pub async fn catch_up_runs(
             runs_directory,
             is_wanted.clone(),
             &mut caught_up,
-            &mut told,
+            &mut on_progress,
         )
         .await?
         {
@@ -98,10 +98,10 @@ pub async fn catch_up_runs(
 pub async fn reindex(
     store: &dyn Store,
     runs_directory: &Path,
-    told: impl FnMut(CatchUpProgress) + Send,
+    on_progress: impl FnMut(CatchUpProgress) + Send,
 ) -> Result<CaughtUp, StoreError> {
     store.clear().await?;
-    catch_up(store, runs_directory, told).await
+    catch_up(store, runs_directory, on_progress).await
 }
 
 /// A journal that has something new.
@@ -118,7 +118,7 @@ async fn pass(
     runs_directory: &Path,
     is_wanted: impl Fn(&str) -> bool + Send + 'static,
     caught_up: &mut CaughtUp,
-    told: &mut (impl FnMut(CatchUpProgress) + Send),
+    on_progress: &mut (impl FnMut(CatchUpProgress) + Send),
 ) -> Result<bool, StoreError> {
     let known = store.indexed_runs().await?;
     let directory = runs_directory.to_owned();
@@ -149,7 +149,7 @@ async fn pass(
         runs: behind.len(),
     };
     caught_up.runs += behind.len();
-    told(progress);
+    on_progress(progress);
 
     let (give_task, tasks) = mpsc::channel(8);
     let (give_parcel, mut parcels) = mpsc::channel(1);
@@ -192,7 +192,7 @@ async fn pass(
                 progress.bytes += bytes;
                 // One that is read again from its start has more than was thought.
                 progress.all_bytes = progress.all_bytes.max(progress.bytes);
-                told(progress);
+                on_progress(progress);
             }
             Ok::<usize, StoreError>(disconnected)
         }
@@ -226,7 +226,7 @@ struct Compared {
     behind: Vec<Behind>,
     /// What has to be forgotten.
     gone: Vec<String>,
-    /// What cannot be told of.
+    /// Runs whose journals cannot be looked at.
     unreadable: Vec<(String, io::Error)>,
 }
 
@@ -236,13 +236,19 @@ fn compare(
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Compared, StoreError> {
     let may_be_missing = known.is_empty();
-    let known = known.into_iter().filter(|known| is_wanted(&known.run));
-    let mut known: HashMap<String, IndexedRun> = known.map(|known| (known.run.clone(), known)).collect();
+    let mut known: HashMap<String, IndexedRun> = known
+        .into_iter()
+        .map(|known| (known.run.clone(), known))
+        .collect();
     let mut compared = Compared::default();
-    let runs = list(runs_directory, may_be_missing)?;
-    for run in runs.into_iter().filter(|run| is_wanted(run)) {
-        let indexed = known.get(&run);
-        let is_current = indexed.is_none_or(|known| known.is_current);
+    for run in list(runs_directory, may_be_missing)? {
+        let indexed = known.remove(&run);
+        // Asked once for each run: the answer can change at any time, and a run must not be skipped here by one answer
+        // and counted as gone by another.
+        if !is_wanted(&run) {
+            continue;
+        }
+        let is_current = indexed.as_ref().is_none_or(|known| known.is_current);
         let known_bytes = indexed.map(|known| known.offset);
         let metadata = match fs::metadata(runs_directory.join(&run).join(JOURNAL)) {
             Ok(metadata) => metadata,
@@ -253,16 +259,17 @@ fn compare(
                     io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
                 ) =>
             {
+                if known_bytes.is_some() {
+                    compared.gone.push(run);
+                }
                 continue;
             }
             // It is there, so it must not be forgotten.
             Err(error) => {
-                known.remove(&run);
                 compared.unreadable.push((run, error));
                 continue;
             }
         };
-        known.remove(&run);
         let bytes = metadata.len();
         if !is_current {
             // What is read from the start replaces the rows that another version of the fold made.
@@ -286,14 +293,17 @@ fn compare(
             });
         }
     }
-    compared.gone.extend(known.into_keys());
+    // The directory has none of these.
+    compared
+        .gone
+        .extend(known.into_keys().filter(|run| is_wanted(run)));
     let newest_first = |one: &Behind, other: &Behind| other.run.cmp(&one.run);
     compared.behind.sort_unstable_by(newest_first);
     Ok(compared)
 }
 
 /// Directories that may be runs. What is being made or removed begins with a dot. That there is no directory is in order
-/// only if nobody knows of runs: a disk that is away must not cost the index.
+/// only if the index has no runs: a disk that is not mounted must not empty the index.
 fn list(runs_directory: &Path, may_be_missing: bool) -> Result<Vec<String>, StoreError> {
     let fail = |source| StoreError::Journal {
         path: runs_directory.to_owned(),
@@ -338,7 +348,7 @@ struct Read {
     unreadable: Vec<(String, io::Error)>,
 }
 
-/// Nobody takes parcels any more.
+/// The receiver of parcels is closed.
 struct Unwanted;
 
 impl Reader {
@@ -368,7 +378,7 @@ impl Reader {
                 Err(error) => self.read.unreadable.push((run, error)),
             }
         }
-        // Whether somebody wants it or not, it is the last one.
+        // It is the last one, so a closed receiver changes nothing.
         let _ = self.send();
         self.read
     }

@@ -1,8 +1,8 @@
-//! `StoreError`: why an index could not do something.
+//! `StoreError`: why an operation on an index failed.
 
 use std::path::PathBuf;
 
-/// What can go wrong with an index. None of it costs a run anything: the journals are the truth.
+/// Why an operation on an index failed. No run is affected: the journals are the truth.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -16,7 +16,8 @@ pub enum StoreError {
     },
     /// Written by a newer version.
     #[error(
-        "the index is of version {found}, this program knows up to {known}: use a newer ralph, or `ralph reindex`"
+        "the index has version {found}, but this ralph supports versions up to {known}: upgrade ralph, or rebuild the \
+         index with `ralph reindex`"
     )]
     Newer {
         /// Its version.
@@ -24,11 +25,12 @@ pub enum StoreError {
         /// Ours.
         known: i64,
     },
-    /// Our schema in a PostgreSQL database was made by a newer version. Unlike a file it is not made anew: others may
+    /// Our schema in a PostgreSQL database was made by a newer version. Unlike a file it is not replaced by a new one: others may
     /// use it.
     #[error(
-        "our schema in the database is of version {found}, this program knows up to {known}: use a newer ralph or \
-         another database (everything but answers to requests can be rebuilt there by `ralph reindex`)"
+        "the schema `ralph` in the database has version {found}, but this ralph supports versions up to {known}: \
+         upgrade ralph, or use another database and fill it with `ralph reindex` (only saved responses and the costs of \
+         removed runs are lost)"
     )]
     NewerSchema {
         /// Its version.
@@ -45,26 +47,26 @@ pub enum StoreError {
         /// The id of the other one.
         found: String,
     },
-    /// The address of the database means nothing to us.
+    /// The address of the database has an unknown form.
     #[error("unknown database address: it must be a path, `sqlite:PATH` or `postgres://…`")]
     UnknownAddress,
-    /// The address of the database is one of ours and wrong. Never quotes it.
-    #[error("the address of the database: {0}")]
+    /// The address of the database is invalid. The message never quotes it.
+    #[error("invalid database address: {0}")]
     BadAddress(&'static str),
     /// The file is damaged.
     #[error("the index is damaged: {0}")]
     Damaged(String),
-    /// It is not there right now.
+    /// The database cannot be reached at the moment.
     #[error("the database is not available: {0}")]
     Unavailable(String),
     /// The disk is full.
-    #[error("no room for the index: {0}")]
+    #[error("the disk is full, so the index cannot be written: {0}")]
     Full(String),
-    /// Something in it means nothing to this version.
-    #[error("{0} in the index cannot be read: use `ralph reindex`")]
+    /// A value in the index that this version cannot read.
+    #[error("{0} in the index cannot be read: rebuild the index with `ralph reindex`")]
     Incompatible(&'static str),
-    /// A page mark that we did not give.
-    #[error("this page mark is not one of ours")]
+    /// A page cursor that this server did not return for this query.
+    #[error("invalid page cursor: use `next` of the page before, with the same filters")]
     BadCursor,
     /// A search text that cannot be searched for.
     #[error("cannot search for this: {0}")]
@@ -77,11 +79,11 @@ pub enum StoreError {
         /// Why.
         source: std::io::Error,
     },
-    /// It was closed, or its writer is gone.
+    /// The index was closed, or its writer has stopped.
     #[error("the index is closed")]
     Closed,
-    /// Something in the database that should not be.
-    #[error("the database: {0}")]
+    /// Any other error of the database.
+    #[error("the database failed: {0}")]
     Database(String),
 }
 

@@ -1,4 +1,4 @@
-//! `lower`: gives a thread less of the processor, for work behind the live path that nobody waits for.
+//! `lower`: gives a thread less of the processor, for background work that no request waits for.
 
 /// How much less the thread that writes the index gets, as a nice value. Requests that must be remembered wait for it.
 pub(crate) const INDEX: i32 = 5;

@@ -59,7 +59,7 @@ pub struct ApprovalQuery {
 /// A page of what agents asked.
 #[derive(Debug, Clone, Default)]
 pub struct ApprovalPage {
-    /// What is on it. One that means nothing to us is left out, so there may be fewer than asked for although there
+    /// What is on it. One that this version cannot read is left out, so there may be fewer than asked for although there
     /// are more.
     pub items: Vec<ApprovalRow>,
     /// Where the next page begins, as [`ApprovalQuery::after`]; none on the last.

@@ -77,7 +77,7 @@ async fn settle(
         JournalMatch::Cut => {
             tracing::warn!(
                 run,
-                "the journal is not what it was when it was indexed: it is read again"
+                "the journal was cut after it was indexed: it is read again from its start"
             );
             store.remove(&[run.to_owned()]).await?;
             Ok(None)

@@ -251,7 +251,7 @@ pub struct Progress {
     pub offset: u64,
     /// The run then.
     pub summary: RunSummary,
-    /// What the fold needs to go on.
+    /// What the fold needs to continue.
     pub state: FoldState,
     /// Questions that were [pending](ApprovalState::Pending) then, in order.
     pub approvals: Vec<ApprovalRow>,

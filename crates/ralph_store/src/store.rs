@@ -13,6 +13,9 @@ use crate::summary::RunSummary;
 /// How many rows any page has at most.
 pub const MAX_LIMIT: usize = 10_000;
 
+/// How many runs' usage is replaced by sums in one transaction.
+pub(crate) const COMPACTED_AT_A_TIME: usize = 16;
+
 /// How long a response is kept. An older one is not replayed.
 pub const RESPONSE_LIFETIME: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
 
@@ -49,9 +52,6 @@ pub trait Store: Send + Sync + 'static {
     /// One run.
     async fn run(&self, run: &str) -> Result<Option<RunSummary>, StoreError>;
 
-    /// The runs of a conversation, newest first, at most [`MAX_LIMIT`].
-    async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError>;
-
     /// A page of what agents asked, oldest first: by when it was asked, then by run and seq. `after` is such a place,
     /// exclusive.
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError>;
@@ -61,8 +61,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// What was spent, the keys in order, from `after` on (exclusive); `since` and `until` are about when a message was
     /// used, and `until` is exclusive. A message of no known model counts under the key `unknown`. The cost is of those
-    /// messages whose cost is known. Removed runs count: of them it is known what they used each day, at the time of
-    /// the day's last message. A sum that is too large for the database is the largest number it has.
+    /// messages whose cost is known. Removed and [compacted](Self::compact_usage) runs count: of them it is known what
+    /// they used each day (UTC), at the time of the day's last message. A sum that is too large for the database is the largest number it has.
     async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError>;
 
     /// A page of the records with these words.
@@ -73,6 +73,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// As [`Self::index_texts`], for these runs only. Without any, it may compact the text index.
     async fn index_texts_of(&self, runs: &[String]) -> Result<u64, StoreError>;
+
+    /// Replaces the usage of each message by sums, for runs that ended before this time. Returns how many runs. There is
+    /// one sum for each day and model, as of [removed](Self::remove) runs: so adding up costs stays fast however long runs
+    /// are kept. A run whose journal grows after that is read again from its start.
+    async fn compact_usage(&self, ended_before: Timestamp) -> Result<usize, StoreError>;
 
     /// Removes runs; unknown ones are not an error. What they cost stays until the run is indexed again.
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError>;

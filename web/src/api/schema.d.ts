@@ -103,7 +103,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Adds up what was spent. */
+        /**
+         * Adds up what was spent.
+         * @description Of runs that ended more than a day ago, and of removed ones, daily sums are kept: what such a run used on a day (UTC)
+         *     counts at the time of its last message of that day.
+         */
         get: {
             parameters: {
                 query?: {

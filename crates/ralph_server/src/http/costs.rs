@@ -95,6 +95,9 @@ impl From<CostRow> for Cost {
 }
 
 /// Adds up what was spent.
+///
+/// Of runs that ended more than a day ago, and of removed ones, daily sums are kept: what such a run used on a day (UTC)
+/// counts at the time of its last message of that day.
 #[utoipa::path(get, path = "/api/v1/costs", operation_id = "costs_list", tag = "costs", params(CostsParameters),
     responses((status = 200, description = "What was spent.", body = Costs)))]
 pub(super) async fn costs(

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use ralph_store::{CostGroup, CostQuery, RunSummary, StoreError};
+use ralph_store::{CostGroup, CostQuery, RunCounts, RunSummary, StoreError};
 use tokio::time::timeout;
 
 use crate::app::App;
@@ -41,39 +41,46 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
         "Runs with something that is not in the index yet.",
     );
     page.sample("ralph_ingest_waiting_runs", &[], app.live.index_waiting() as u64);
-    let counted = match timeout(INDEX_LIMIT, of_index(&app)).await {
-        Ok(Ok(counted)) => Some(counted),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "the index gives no figures");
-            None
-        }
-        Err(_) => {
-            tracing::warn!("the index takes too long to give figures");
-            None
-        }
-    };
-    page.family("ralph_index_up", "gauge", "Whether the index gives figures.");
-    page.sample("ralph_index_up", &[], u8::from(counted.is_some()));
-    page.text.push_str(&counted.unwrap_or_default());
+    of_index(&app, &mut page).await;
     ([(header::CONTENT_TYPE, CONTENT_TYPE)], page.text)
 }
 
-/// The figures of the index.
-async fn of_index(app: &Arc<App>) -> Result<String, StoreError> {
-    let mut page = Page::default();
-    counts(app, &mut page).await?;
-    page.text.push_str(&usage_of_models(app).await?);
-    page.family(
-        "ralph_text_index_lag_records",
-        "gauge",
-        "Records that the text index lacks.",
+/// The figures of the index. Each part is asked for by itself and left out if it fails: adding up the usage of very many
+/// messages can take too long while the index works.
+async fn of_index(app: &Arc<App>, page: &mut Page) {
+    let (counts, usage, health) = tokio::join!(
+        in_time("runs and requests", app.store.counts()),
+        in_time("usage", usage_of_models(app)),
+        in_time("text index", async { Ok(app.store.health().await) }),
     );
-    page.sample(
-        "ralph_text_index_lag_records",
-        &[],
-        app.store.health().await.text_lag,
-    );
-    Ok(page.text)
+    page.family("ralph_index_up", "gauge", "Whether the index gives figures.");
+    page.sample("ralph_index_up", &[], u8::from(counts.is_some()));
+    if let Some(counts) = counts {
+        of_counts(&counts, page);
+    }
+    page.text.push_str(&usage.unwrap_or_default());
+    if let Some(health) = health {
+        page.family(
+            "ralph_text_index_lag_records",
+            "gauge",
+            "Records that the text index lacks.",
+        );
+        page.sample("ralph_text_index_lag_records", &[], health.text_lag);
+    }
+}
+
+async fn in_time<T>(part: &str, figures: impl Future<Output = Result<T, StoreError>>) -> Option<T> {
+    match timeout(INDEX_LIMIT, figures).await {
+        Ok(Ok(figures)) => Some(figures),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, part, "the index gives no figures");
+            None
+        }
+        Err(_) => {
+            tracing::warn!(part, "the index takes too long to give figures");
+            None
+        }
+    }
 }
 
 /// What models used. Adding that up reads all usage there is, so a scrape gets what was added up last, and figures that are
@@ -126,8 +133,7 @@ fn live_runs(app: &App, page: &mut Page) {
 }
 
 /// Runs, messages and requests, as the database counts them.
-async fn counts(app: &App, page: &mut Page) -> Result<(), StoreError> {
-    let counts = app.store.counts().await?;
+fn of_counts(counts: &RunCounts, page: &mut Page) {
     page.family(
         "ralph_runs_ended",
         "gauge",
@@ -148,7 +154,6 @@ async fn counts(app: &App, page: &mut Page) -> Result<(), StoreError> {
         "Requests that wait for a person.",
     );
     page.sample("ralph_pending_approvals", &[], counts.pending_requests);
-    Ok(())
 }
 
 async fn usage(app: &App, page: &mut Page) -> Result<(), StoreError> {

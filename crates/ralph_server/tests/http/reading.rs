@@ -1,8 +1,11 @@
 //! Reading what happened.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use ralph_store::{PostgresOptions, PostgresStore};
 use serde_json::{Value, json};
+use test_support::postgres::PostgresServer;
 use test_support::{FUTURE_RUN, future_journal, text_from};
 
 use crate::stage::{Stage, asked, ended, wrote};
@@ -420,6 +423,32 @@ async fn what_the_server_counts_itself_is_told_without_the_index() {
         );
     }
     assert!(!metrics.text().contains("ralph_runs_ended"));
+}
+
+#[tokio::test]
+async fn figures_that_cannot_be_added_up_leave_the_others_on_the_page() {
+    let server = PostgresServer::shared().unwrap();
+    let url = server.create_database().unwrap();
+    let store = PostgresStore::connect(PostgresOptions::new(&url), |_| {});
+    let stage = Stage::with_index(Arc::new(store.await.unwrap())).await;
+    let database = url.rsplit('/').next().unwrap();
+    server.execute(database, "DROP TABLE ralph.usage_day").unwrap();
+    assert_eq!(stage.get("/api/v1/costs").await.problem().0 / 100, 5);
+    let metrics = stage.get("/metrics").await;
+    assert_eq!(metrics.status, 200);
+    for line in [
+        "ralph_index_up 1",
+        "ralph_pending_approvals 0",
+        "ralph_text_index_lag_records 0",
+        "ralph_websocket_clients 0",
+    ] {
+        assert!(
+            metrics.text().lines().any(|there| there == line),
+            "{line}\n{}",
+            metrics.text()
+        );
+    }
+    assert!(!metrics.text().contains("ralph_tokens"));
 }
 
 #[tokio::test]

@@ -144,6 +144,13 @@ impl Stage {
         Self::over(directory, store, options).await
     }
 
+    /// With this index.
+    pub(crate) async fn with_index(store: Arc<dyn Store>) -> Self {
+        let directory = Arc::new(tempfile::tempdir().unwrap());
+        home_in(&directory).prepare().unwrap();
+        Self::over(directory, store, ServeOptions::default()).await
+    }
+
     /// Another server with the same index and the same runs, as after a restart.
     pub(crate) async fn beside(&self) -> Self {
         let (directory, store) = (Arc::clone(&self.directory), Arc::clone(&self.app.store));

@@ -27,7 +27,7 @@ impl Approvals {
             _ => ApprovalKind::Permission,
         };
         let Some(data) = head.data() else { return };
-        // ListedApproval again: the new request takes the place of the old one.
+        // Asked again: the new request takes the place of the old one.
         self.close(request, ApprovalState::Withdrawn, at);
         let row = ApprovalRow {
             run: run.to_owned(),

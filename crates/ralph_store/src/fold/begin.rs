@@ -86,7 +86,7 @@ impl Beginning {
     }
 }
 
-/// What to tell about a journal whose format this version cannot read.
+/// The message of a run whose journal format this version cannot read.
 fn newer_format(found: u32) -> String {
     format!(
         "the journal has format {found}; this version of ralph reads up to {FORMAT_VERSION}. Upgrade ralph to read it."

@@ -61,9 +61,7 @@ impl Address {
             .filter_map(|parameter| parameter.split('=').next());
         for name in names.filter(|name| !name.is_empty()) {
             if !PARAMETERS.contains(&name) {
-                return Err(StoreError::BadAddress(
-                    "it has a parameter that means nothing to us",
-                ));
+                return Err(StoreError::BadAddress("it has an unknown parameter after `?`"));
             }
         }
         let options =

@@ -14,14 +14,14 @@ use crate::home_claim::{Claimed, HomeClaim};
 
 /// A database that takes longer is not there. One that is down says so at once; one on a machine with much to do takes
 /// seconds to make several connections, each with a process and a password to be proved.
-const CONNECT_TIME: Duration = Duration::from_secs(8);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The lock of the one server: the letters of its name.
 const LOCK: i64 = 0x0072_616c_7068;
-/// How long somebody who is just leaving may take: a connection that broke is noticed by the database a little later.
+/// How long to wait for another server that is just closing: the database notices a broken connection a little later.
 const LOCK_WAIT: &str = "SET lock_timeout = '2s'";
 const OLDEST_SERVER: i32 = 120_000;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// A database that is not there yet is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl From<StoreError> for NoConnection {
 /// A connection.
 pub(super) async fn open(address: &Address, purpose: Purpose) -> Result<PgConnection, Error> {
     let options = address.options(purpose);
-    within(CONNECT_TIME, options.connect()).await
+    within(CONNECT_TIMEOUT, options.connect()).await
 }
 
 /// The connection that writes: with the lock of the one server, and with our tables.
@@ -106,7 +106,7 @@ pub(super) async fn wait_for_writer(
     address: &Address,
     home: Option<&HomeClaim>,
     patience: Duration,
-    mut told: impl FnMut(&Waiting),
+    mut on_wait: impl FnMut(&Waiting),
 ) -> Result<PgConnection, StoreError> {
     let start = Instant::now();
     let mut pause = FIRST_PAUSE;
@@ -114,7 +114,7 @@ pub(super) async fn wait_for_writer(
         match open_writer(address, home).await {
             Ok(connection) => return Ok(connection),
             Err(refused) if refused.is_worth_waiting && start.elapsed() + pause < patience => {
-                told(&Waiting {
+                on_wait(&Waiting {
                     problem: refused.error.to_string(),
                     waited: start.elapsed(),
                     patience,
@@ -123,7 +123,7 @@ pub(super) async fn wait_for_writer(
             Err(refused) => return Err(refused.error),
         }
         tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 
@@ -175,7 +175,7 @@ pub(super) async fn leave(mut connection: PgConnection) -> Result<(), Error> {
             .await?;
         connection.close().await
     };
-    within(CONNECT_TIME, left).await
+    within(CONNECT_TIMEOUT, left).await
 }
 
 /// The process that has the lock, if it is on this machine: its connection says so.

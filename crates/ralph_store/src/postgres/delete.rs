@@ -30,6 +30,9 @@ async fn empty_runs(connection: &mut PgConnection, numbers: &[i64]) -> Result<()
 
 /// Removes runs and their words, but for what they cost.
 pub(super) async fn remove(connection: &mut PgConnection, runs: &[String]) -> Result<(), Error> {
+    if runs.is_empty() {
+        return Ok(());
+    }
     let names: Vec<String> = runs.iter().map(|run| escape(run).into_owned()).collect();
     let numbers: Vec<i64> = sqlx::query_scalar("SELECT number FROM run WHERE id = ANY($1)")
         .bind(&names)

@@ -14,7 +14,9 @@ pub(super) fn explain(error: Error) -> StoreError {
             let text = said.message().to_owned();
             match said.code().as_deref().unwrap_or_default() {
                 "53100" => StoreError::Full(text),
-                "57014" => StoreError::Unavailable("the question took too long; ask for less".to_owned()),
+                "57014" => StoreError::Unavailable(
+                    "the query took too long: narrow it, for example by time or workspace".to_owned(),
+                ),
                 "XX001" | "XX002" => StoreError::Damaged(text),
                 code if is_passing(code) => StoreError::Unavailable(text),
                 _ => StoreError::Database(text),
@@ -81,17 +83,17 @@ pub(super) async fn within<T>(
     }
 }
 
-/// A value in the database that means nothing to us.
+/// A value in the database that this version cannot read.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} cannot be read")]
 struct IncompatibleValue(&'static str);
 
-/// A value in the database that means nothing to us: another version may have put it there.
+/// A value in the database that this version cannot read: another version may have written it.
 pub(super) fn incompatible(what: &'static str) -> Error {
     Error::Decode(IncompatibleValue(what).into())
 }
 
-/// None if it means nothing to us.
+/// None if this version cannot read it.
 pub(super) fn known<T>(decoded: Result<T, Error>) -> Result<Option<T>, Error> {
     match decoded {
         Err(Error::Decode(said)) if said.is::<IncompatibleValue>() => Ok(None),

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use sqlx::{Error, PgConnection};
 
-use super::delete::empty_run;
+use super::delete::{empty_run, remove};
 use super::escape::{escape, unescape};
 use super::rows::Rows;
-use super::usage::drop_kept_costs;
+use super::usage::{drop_kept_costs, is_compacted};
 use crate::columns::count;
 use crate::rows::{Batch, Ingested};
 
@@ -15,6 +15,7 @@ struct Known {
     number: i64,
     offset: u64,
     epoch: String,
+    has_ended: bool,
     fold_version: i64,
 }
 
@@ -42,8 +43,15 @@ pub(super) async fn ingest(connection: &mut PgConnection, batches: &[Batch]) -> 
         .map(|batch| batch.summary.id.clone())
         .collect();
     drop_kept_costs(connection, &begun).await?;
+    // A later report can change the usage of messages of which only sums are left.
+    let outgrown = outgrown(connection, batches, &known).await?;
+    remove(connection, &outgrown).await?;
     for batch in batches {
         let (run, epoch) = (&batch.summary.id, &batch.summary.epoch);
+        if outgrown.contains(run) {
+            ingested.disconnected.push(run.clone());
+            continue;
+        }
         let offset = match known.get_mut(run) {
             Some(known) if known.connects(batch) => {
                 if batch.offset <= known.offset {
@@ -78,6 +86,7 @@ pub(super) async fn ingest(connection: &mut PgConnection, batches: &[Batch]) -> 
                 number,
                 offset: batch.offset,
                 epoch: epoch.clone(),
+                has_ended: batch.summary.ended_at.is_some(),
                 fold_version: batch.state.version().into(),
             },
         );
@@ -91,21 +100,49 @@ async fn find(connection: &mut PgConnection, batches: &[Batch]) -> Result<HashMa
         .iter()
         .map(|batch| escape(&batch.summary.id).into_owned())
         .collect();
-    let rows: Vec<(String, i64, i64, String, i64)> =
-        sqlx::query_as("SELECT id, number, journal_offset, epoch, fold_version FROM run WHERE id = ANY($1)")
-            .bind(names)
-            .fetch_all(connection)
-            .await?;
-    let known = rows.into_iter().map(|(id, number, offset, epoch, fold_version)| {
+    let rows: Vec<(String, i64, i64, String, bool, i64)> = sqlx::query_as(
+        "SELECT id, number, journal_offset, epoch, has_ended, fold_version FROM run WHERE id = ANY($1)",
+    )
+    .bind(names)
+    .fetch_all(connection)
+    .await?;
+    let known = rows.into_iter().map(|row| {
+        let (id, number, offset, epoch, has_ended, fold_version) = row;
         let known = Known {
             number,
             offset: count(offset),
             epoch: unescape(epoch),
+            has_ended,
             fold_version,
         };
         (unescape(id), known)
     });
     Ok(known.collect())
+}
+
+/// The runs whose usage was compacted and whose journals have grown.
+async fn outgrown(
+    connection: &mut PgConnection,
+    batches: &[Batch],
+    known: &HashMap<String, Known>,
+) -> Result<Vec<String>, Error> {
+    let mut outgrown: Vec<String> = Vec::new();
+    for batch in batches {
+        let run = &batch.summary.id;
+        let grows = |known: &Known| {
+            known.has_ended
+                && known.connects(batch)
+                && batch.start <= known.offset
+                && batch.offset > known.offset
+        };
+        if known.get(run).is_some_and(grows)
+            && !outgrown.contains(run)
+            && is_compacted(connection, run).await?
+        {
+            outgrown.push(run.clone());
+        }
+    }
+    Ok(outgrown)
 }
 
 /// Enough numbers for all runs that are new.

@@ -6,8 +6,8 @@ use super::explain::explain;
 use super::schema::SCHEMA;
 use crate::error::StoreError;
 
-/// Brings a database to the last version, each step whole or not at all. The caller has the lock: nobody else does the
-/// same.
+/// Brings a database to the last version, each step whole or not at all. The caller holds the lock, so no other server
+/// migrates at the same time.
 pub(super) async fn migrate(connection: &mut PgConnection, steps: &[&'static str]) -> Result<(), StoreError> {
     let to = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     let from = version(connection).await.map_err(explain)?;
@@ -46,7 +46,7 @@ async fn take_step(connection: &mut PgConnection, step: &'static str, version: i
         .execute(&mut *transaction)
         .await?;
     if version == 1 {
-        // ListedApproval for only if it is not there: who may use a schema may not always make one.
+        // Created only if it is missing: a user who may use a schema may not always create one.
         let is_there: bool = sqlx::query_scalar("SELECT to_regnamespace($1) IS NOT NULL")
             .bind(SCHEMA)
             .fetch_one(&mut *transaction)

@@ -132,22 +132,6 @@ pub(super) async fn runs(
     Ok((Page { items, next }, incompatible))
 }
 
-pub(super) async fn runs_of_session(
-    connection: &mut PgConnection,
-    session: &str,
-) -> Result<Decoded<Vec<RunSummary>>, Error> {
-    let rows = sqlx::query(
-        "SELECT run.summary, run.id, run.started_at FROM run JOIN session ON session.run = run.number WHERE session.session = $1
-         ORDER BY run.started_at DESC, run.id DESC LIMIT $2",
-    )
-    .bind(escape(session))
-    .bind(integer(MAX_LIMIT as u64))
-    .fetch_all(connection)
-    .await?;
-    let rows: Vec<Listed> = rows.iter().map(listed).collect::<Result<_, _>>()?;
-    Ok(partition_decodable(rows.into_iter().map(Listed::into_row)))
-}
-
 pub(super) async fn indexed_runs(connection: &mut PgConnection) -> Result<Vec<IndexedRun>, Error> {
     let rows = sqlx::query("SELECT id, journal_offset, ended_at, fold_version FROM run")
         .fetch_all(connection)

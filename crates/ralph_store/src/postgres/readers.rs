@@ -14,7 +14,7 @@ use crate::error::StoreError;
 /// More would only wait for each other.
 const MAX_READERS: usize = 8;
 /// How long a connection may take to say that it is still there.
-const PING_TIME: Duration = Duration::from_secs(2);
+const PING_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Connections that read. Each is used for one question at a time.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl Readers {
         let permits = self.permits.clone();
         let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
         while let Some(mut connection) = self.pop() {
-            if within(PING_TIME, connection.ping()).await.is_ok() {
+            if within(PING_TIMEOUT, connection.ping()).await.is_ok() {
                 return Ok(Reader { connection, permit });
             }
             // The others are of the same age.
@@ -83,7 +83,7 @@ impl Readers {
         self.permits.close();
         while let Some(connection) = self.pop() {
             // It is over either way.
-            let _ = within(PING_TIME, connection.close()).await;
+            let _ = within(PING_TIMEOUT, connection.close()).await;
         }
     }
 }

@@ -120,7 +120,7 @@ const FIRST: &str = r#"
     );
 "#;
 
-/// More kinds of records have words: all journals are looked through anew.
+/// More kinds of records have words: all journals are read again.
 const SECOND: &str = "TRUNCATE text_run, text, text_span;";
 
 /// The state directory that the index belongs to, the costs of removed runs, and columns for what is counted. Rows keep an

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use sqlx::{Connection as _, PgConnection};
 use tokio::runtime::Handle;
 
@@ -17,7 +18,7 @@ use super::readers::Readers;
 use super::text::StoredLines;
 use super::writer::{Done, Task, Writer};
 use super::{read, text, usage};
-use crate::columns::{bounded, run_place};
+use crate::columns::{bounded, nanoseconds, run_place};
 use crate::error::StoreError;
 use crate::home_claim::HomeClaim;
 use crate::query::{
@@ -26,13 +27,13 @@ use crate::query::{
 };
 use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{Gatherer, find, scan};
-use crate::store::{Health, SavedResponse, Store};
+use crate::store::{COMPACTED_AT_A_TIME, Health, SavedResponse, Store};
 use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// When time is up, a page of ranked hits ends, and the next one goes on.
+/// After this time a page of ranked hits ends, and the next page continues.
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long one batch of words may take to be written.
 const TEXT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -77,7 +78,7 @@ pub struct PostgresStore {
     address: Address,
     writer: Writer,
     readers: Readers,
-    /// Writes words, in long transactions that keep nobody else waiting.
+    /// Writes words, in long transactions that block no other write.
     text_writer: tokio::sync::Mutex<Option<PgConnection>>,
     lag: TextLag,
     /// What the last write failed with, and whether that was because the database was away.
@@ -95,16 +96,17 @@ macro_rules! ask {
 
 impl PostgresStore {
     /// Opens the index of a database, or makes one in a schema called `ralph`. Whatever is missing in it afterwards,
-    /// [`catch_up`](crate::catch_up) brings. While the database is not there yet, `told` is called now and then.
+    /// [`catch_up`](crate::catch_up) brings. While the database cannot be reached yet, `on_wait` is called before each new attempt.
     ///
     /// # Errors
     /// When another server has it, it belongs to another state directory, a newer version wrote it, the address is wrong, or the database is not there.
     pub async fn connect(
         options: PostgresOptions,
-        told: impl FnMut(&Waiting) + Send,
+        on_wait: impl FnMut(&Waiting) + Send,
     ) -> Result<Self, StoreError> {
         let address = Address::parse(&options.url)?;
-        let mut connection = wait_for_writer(&address, options.home.as_ref(), options.patience, told).await?;
+        let mut connection =
+            wait_for_writer(&address, options.home.as_ref(), options.patience, on_wait).await?;
         let lag = text::lag(&mut connection).await.map_err(explain)?;
         Ok(Self {
             writer: Writer::start(address.clone(), options.home, connection),
@@ -126,7 +128,7 @@ impl PostgresStore {
         result
     }
 
-    /// Forgets runs of which something means nothing to us: the next [`catch_up`](crate::catch_up) reads them again
+    /// Forgets runs with rows that this version cannot read: the next [`catch_up`](crate::catch_up) reads them again
     /// from their start.
     async fn reindex_incompatible(&self, runs: &[String]) {
         if runs.is_empty() {
@@ -141,7 +143,7 @@ impl PostgresStore {
         }
     }
 
-    /// An answer about one run; none if what is known of it means nothing to us.
+    /// An answer about one run; none if this version cannot read its rows.
     async fn unless_incompatible<T>(
         &self,
         run: &str,
@@ -259,12 +261,6 @@ impl Store for PostgresStore {
         self.unless_incompatible(run, summary).await
     }
 
-    async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
-        let (runs, incompatible) = ask!(self, read::runs_of_session, session)?;
-        self.reindex_incompatible(&incompatible).await;
-        Ok(runs)
-    }
-
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
         let (approvals, incompatible) = ask!(self, read::approvals, query)?;
         self.reindex_incompatible(&incompatible).await;
@@ -328,13 +324,23 @@ impl Store for PostgresStore {
         Ok(count)
     }
 
+    async fn compact_usage(&self, ended_before: Timestamp) -> Result<usize, StoreError> {
+        let ended_before = nanoseconds(ended_before);
+        let runs = ask!(self, usage::compactable, ended_before)?;
+        for some in runs.chunks(COMPACTED_AT_A_TIME) {
+            let runs = some.to_vec();
+            self.write(Task::CompactUsage { runs, ended_before }).await?;
+        }
+        Ok(runs.len())
+    }
+
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError> {
         self.write(Task::Remove(runs.to_vec())).await?;
         self.refresh_lag().await
     }
 
     async fn clear(&self) -> Result<(), StoreError> {
-        // Whoever writes words is done first: the tables cannot be emptied under it.
+        // Wait for a job that writes words: the tables cannot be emptied while it runs.
         let texts = self.text_writer.lock().await;
         self.write(Task::Clear).await?;
         drop(texts);

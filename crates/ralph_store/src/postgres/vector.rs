@@ -9,7 +9,7 @@ use crate::search::{Clause, Expression};
 /// Where the words of a text stand is kept up to here, and for each word so many times.
 const LAST_POSITION: usize = 16_383;
 const MAX_POSITIONS: usize = 255;
-/// A text of which not all places are kept has this word, which nobody can type.
+/// A text of which not all places are kept has this word, which no search can contain.
 const LONG: &str = "\u{e000}l";
 
 /// The words of a text, separated by spaces, as a `tsvector` is written.

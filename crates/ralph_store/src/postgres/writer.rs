@@ -14,27 +14,33 @@ use super::escape::escape;
 use super::explain::{explain, is_lost, within};
 use super::ingest::ingest;
 use super::read::response;
+use super::usage::compact;
 use crate::columns::nanoseconds;
 use crate::error::StoreError;
 use crate::home_claim::{HomeClaim, OtherHome};
 use crate::rows::{Batch, Ingested};
 use crate::store::{RESPONSE_LIFETIME, SavedResponse};
 
-/// How many jobs wait at most: whoever has more waits with them.
+/// How many jobs are queued at most. Callers with further jobs wait.
 const MAX_WAITING: usize = 64;
 /// How many records go into one commit, if they come in several jobs, and how many bytes their lines have.
 const MAX_RECORDS: usize = 100_000;
 const MAX_LINE_BYTES: usize = 64 << 20;
 /// A commit that takes longer has failed.
-const COMMIT_TIME: Duration = Duration::from_secs(90);
-/// After a database took long to say nothing, nobody waits for it again for so long.
-const QUIET: Duration = Duration::from_secs(1);
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(90);
+/// After a database took this long without an answer, jobs fail at once for the same time.
+const MAX_SILENCE: Duration = Duration::from_secs(1);
 
 /// Something to be written.
 pub(super) enum Task {
     Ingest(Vec<Batch>),
     Remove(Vec<String>),
     Clear,
+    /// The numbers of runs that ended before a time, in nanoseconds.
+    CompactUsage {
+        runs: Vec<i64>,
+        ended_before: i64,
+    },
     PutResponse(String, SavedResponse),
     #[cfg(test)]
     Panic,
@@ -66,7 +72,7 @@ impl Writer {
         let (jobs, receiver) = mpsc::channel(MAX_WAITING);
         let worker = Worker {
             address,
-            // Who opened the index may have taken it over; whoever has it when a connection is replaced keeps it.
+            // Only opening an index may take it over. A new connection of the writer must not.
             home: home.map(|home| HomeClaim {
                 other: OtherHome::Refuse,
                 ..home
@@ -112,7 +118,7 @@ impl Worker {
             .await
             .is_err()
         {
-            tracing::error!("a job of the index has failed; the next ones are done");
+            tracing::error!("a job of the index panicked; the jobs after it continue");
         }
     }
 
@@ -202,7 +208,10 @@ impl Worker {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }
-        if self.refused.is_some_and(|refused| refused.elapsed() < QUIET) {
+        if self
+            .refused
+            .is_some_and(|refused| refused.elapsed() < MAX_SILENCE)
+        {
             return Err(StoreError::Unavailable("the database does not answer".to_owned()));
         }
         let start = Instant::now();
@@ -210,12 +219,12 @@ impl Worker {
         let is_silent = opened
             .as_ref()
             .is_err_and(|refused| matches!(refused.error, StoreError::Unavailable(_)));
-        self.refused = (is_silent && start.elapsed() > QUIET).then(Instant::now);
+        self.refused = (is_silent && start.elapsed() > MAX_SILENCE).then(Instant::now);
         opened.map_err(|refused| refused.error)
     }
 
     async fn transact(&mut self, connection: &mut PgConnection, tasks: &[Task]) -> Result<Vec<Done>, Error> {
-        let result = within(COMMIT_TIME, async {
+        let result = within(COMMIT_TIMEOUT, async {
             let mut transaction = connection.begin().await?;
             if !tasks.iter().any(is_milestone) {
                 sqlx::raw_sql("SET LOCAL synchronous_commit = off")
@@ -248,6 +257,10 @@ async fn do_task(connection: &mut PgConnection, task: &Task) -> Result<Done, Err
         }),
         Task::Remove(runs) => delete::remove(connection, runs).await.map(|()| Done::default()),
         Task::Clear => delete::clear(connection).await.map(|()| Done::default()),
+        Task::CompactUsage { runs, ended_before } => {
+            compact(connection, runs, *ended_before).await?;
+            Ok(Done::default())
+        }
         Task::PutResponse(key, answer) => Ok(Done {
             first: put_response(connection, key, answer).await?,
             ingested: Ingested::default(),
@@ -293,18 +306,21 @@ fn size_of(task: &Task) -> Option<(usize, usize)> {
             batches.iter().map(|batch| batch.records.len()).sum(),
             batches.iter().map(Batch::line_bytes).sum(),
         )),
-        Task::Remove(_) | Task::Clear | Task::PutResponse(..) => None,
+        Task::Remove(_) | Task::Clear | Task::CompactUsage { .. } | Task::PutResponse(..) => None,
         #[cfg(test)]
         Task::Panic => None,
     }
 }
 
-/// What is on the disk when it is told of: a run that begins or ends, and what cannot be read again.
+/// Whether the task must be on the disk before it is reported as done: the start and the end of a run, and what cannot be
+/// read again.
 fn is_milestone(task: &Task) -> bool {
     match task {
         Task::Ingest(batches) => batches
             .iter()
             .any(|batch| batch.start == 0 || batch.summary.ended_at.is_some()),
+        // Undone as a whole, it is done again the next time.
+        Task::CompactUsage { .. } => false,
         Task::Remove(_) | Task::Clear | Task::PutResponse(..) => true,
         #[cfg(test)]
         Task::Panic => false,

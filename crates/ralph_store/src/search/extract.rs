@@ -201,7 +201,7 @@ fn read<'a>(head: &RecordHead<'a>, out: &mut String) -> Option<ToolUse<'a>> {
 }
 
 fn started<'a>(call: Started<'a>, out: &mut String) -> Option<ToolUse<'a>> {
-    // A call is told before its arguments are known, and again with them: the second one has the words.
+    // A call is reported before its arguments are known, and again with them: the second one has the words.
     if call.subject.is_some() || call.input.is_some() {
         add(out, &call.name);
         if let Some(input) = call.input {

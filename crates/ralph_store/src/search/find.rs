@@ -15,13 +15,13 @@ use crate::error::StoreError;
 use crate::query::{Hit, SearchPage, SearchQuery};
 
 /// How many hits are ranked, the newest. Further ones come after them.
-const WINDOW: usize = 2_000;
+const MAX_RANKED: usize = 2_000;
 /// How many of them, best first by what the index knows, are read and ranked by what they say; and how much is read.
-const GROUP: usize = 128;
-const GROUP_BYTES: u64 = 1024 * 1024;
+const MAX_GROUP_RECORDS: usize = 128;
+const MAX_GROUP_BYTES: u64 = 1024 * 1024;
 
 /// How long it may take to look again at what a page was made of: many times longer than it took at first.
-const AGAIN: Duration = Duration::from_secs(1);
+const REPEAT_TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// A page of the records with all words.
 pub(crate) fn find<C: Candidates>(
@@ -97,16 +97,16 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes hits from the newest ones from some place on. Gives where to go on.
+    /// Takes hits from the newest ones from some place on. Returns where to continue.
     fn window(&self, place: WordsPlace, hits: &mut Vec<Hit>) -> Result<Option<WordsPlace>, StoreError> {
         // What was looked at once is looked at again in full: a page must not depend on how long it takes. But a mark
-        // that nobody gave must not make it take for ever.
+        // that was made up must not make it take for ever.
         let limit = match place.low {
-            Some(_) => self.limit.extended(AGAIN),
+            Some(_) => self.limit.extended(REPEAT_TIME_LIMIT),
             None => self.limit,
         };
         let (words, low) = (Some(&self.expression), place.low.unwrap_or(i64::MIN));
-        let collected = collect(self.source, words, (low, place.top), WINDOW, limit)?;
+        let collected = collect(self.source, words, (low, place.top), MAX_RANKED, limit)?;
         let low = collected.reached;
         let mut ranked = rank(&collected.candidates);
         if let Some(group) = place.group {
@@ -229,10 +229,13 @@ fn worth(matches: &Matches) -> i64 {
 
 fn group_length(ranked: &[(Rank, Candidate)]) -> usize {
     let mut bytes = 0;
-    let fits = ranked.iter().take(GROUP).take_while(|(_, candidate)| {
-        bytes += u64::from(candidate.length);
-        bytes <= GROUP_BYTES
-    });
+    let fits = ranked
+        .iter()
+        .take(MAX_GROUP_RECORDS)
+        .take_while(|(_, candidate)| {
+            bytes += u64::from(candidate.length);
+            bytes <= MAX_GROUP_BYTES
+        });
     fits.count().max(1)
 }
 

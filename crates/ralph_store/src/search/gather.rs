@@ -188,10 +188,50 @@ impl<S: LineSource> Gatherer<S> {
         if span.from >= span.up_to {
             return Ok(false);
         }
-        run.place = source.read(&span, &mut |place, length, line| {
+        let before = Undo::of(run, batch);
+        let read = source.read(&span, &mut |place, length, line| {
             run.take_line(place, length, line, text, batch);
-        })?;
-        Ok(run.place > span.from)
+        });
+        match read {
+            Ok(place) => {
+                run.place = place;
+                Ok(place > span.from)
+            }
+            Err(error) => {
+                before.apply(run, batch);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Takes back what was read of a chunk that failed. The next job reads the chunk again from its start: lines that stayed
+/// in the batch would be indexed twice.
+struct Undo {
+    rows: usize,
+    words: usize,
+    seq: u64,
+    at: i64,
+    calls: Calls,
+}
+
+impl Undo {
+    fn of(run: &Pending, batch: &Batch) -> Self {
+        Self {
+            rows: batch.rows.len(),
+            words: batch.words.len(),
+            seq: run.seq,
+            at: run.at,
+            calls: run.calls.clone(),
+        }
+    }
+
+    fn apply(self, run: &mut Pending, batch: &mut Batch) {
+        batch.rows.truncate(self.rows);
+        batch.words.truncate(self.words);
+        run.seq = self.seq;
+        run.at = self.at;
+        run.calls = self.calls;
     }
 }
 
@@ -287,5 +327,58 @@ impl Calls {
                 self.0.remove(index).map(|(_, name)| name)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Calls, Gatherer, LineSource, Pending, Span};
+    use crate::error::StoreError;
+
+    /// Has one line in each chunk, which begins a call. The chunk at `broken` fails behind its line.
+    struct Chunks {
+        broken: u64,
+    }
+
+    impl LineSource for Chunks {
+        fn read(&mut self, span: &Span, each: &mut dyn FnMut(u64, usize, &[u8])) -> Result<u64, StoreError> {
+            let line = format!(
+                r#"{{"seq":{seq},"at":"2026-01-01T00:00:0{seq}Z","iteration":1,"attempt":1,"event":{{"agent_kind":"claude_code","type":"tool_started","data":{{"item":"t{seq}","name":"Bash","kind":"execute","input":{{"command":"word"}},"state":"running"}}}}}}"#,
+                seq = span.from + 1
+            );
+            each(span.from, line.len(), line.as_bytes());
+            if span.from == self.broken {
+                return Err(StoreError::Database("the disk".to_owned()));
+            }
+            Ok(span.from + 1)
+        }
+    }
+
+    fn run(number: i64) -> Pending {
+        Pending {
+            run: number,
+            name: format!("run-{number}"),
+            place: 0,
+            up_to: 3,
+            seq: 0,
+            at: 0,
+            calls: Calls::default(),
+            filters: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_chunk_that_fails_half_way_leaves_nothing_in_the_batch() {
+        let mut gatherer = Gatherer::new(Chunks { broken: 1 }, vec![run(1)]);
+        let batch = gatherer.next_batch().unwrap();
+        let places: Vec<u64> = batch.rows.iter().map(|row| row.place).collect();
+        assert_eq!(places, [0]);
+        assert_eq!(batch.words.len(), batch.rows[0].words.end);
+        let [mark] = &batch.marks[..] else {
+            panic!("{:?}", batch.marks)
+        };
+        assert_eq!((mark.place, mark.seq, mark.calls.0.len()), (1, 1, 1));
+        assert_eq!(mark.at, 1_767_225_601_000);
+        assert!(gatherer.next_batch().is_none());
     }
 }

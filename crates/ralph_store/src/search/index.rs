@@ -14,7 +14,7 @@ use super::gather::{Gatherer, JournalSource};
 use super::journal_lines::journal_of;
 use super::schema::{self, Opened, explain};
 use super::scope::Scope;
-use super::{find, scan, write};
+use super::{find, removal, scan, write};
 use crate::columns::bounded;
 use crate::error::StoreError;
 use crate::query::{SearchMode, SearchPage, SearchQuery};
@@ -22,8 +22,8 @@ use crate::summary::RunSummary;
 
 /// Readers that wait for the next search.
 const IDLE_READERS: usize = 4;
-/// When time is up, a page of ranked hits ends, and the next one goes on.
-const TIME: Duration = Duration::from_millis(15);
+/// After this time a page of ranked hits ends, and the next page continues.
+const PAGE_TIME_LIMIT: Duration = Duration::from_millis(15);
 /// How much is put together between two looks at the clock.
 const MERGE_PAGES: i64 = 250;
 
@@ -98,7 +98,7 @@ impl TextIndex {
         })
     }
 
-    /// Puts the file aside, so that the next one who opens it begins anew. Says where it is; none if there was none.
+    /// Moves the file aside, so that the next open creates a new one. Returns where it is; none if there was none.
     ///
     /// # Errors
     /// When it cannot be moved.
@@ -131,6 +131,12 @@ impl TextIndex {
     /// # Errors
     /// As [`TextIndex::index_run`]. What was written before counts.
     pub fn index_runs(&self, runs: &[(&RunSummary, u64)]) -> Result<u64, StoreError> {
+        let count = self.index_new(runs)?;
+        self.delete_removed()?;
+        Ok(count)
+    }
+
+    fn index_new(&self, runs: &[(&RunSummary, u64)]) -> Result<u64, StoreError> {
         let _gathering = lock(&self.gathering);
         let directory = &self.options.runs_directory;
         let pending = self.write(|writer| {
@@ -169,9 +175,11 @@ impl TextIndex {
     /// When the index cannot be read.
     pub fn indexed(&self) -> Result<Vec<Indexed>, StoreError> {
         self.read(|reader| {
-            let mut statement = reader
-                .prepare_cached("SELECT name, epoch, offset, seq FROM run")
-                .map_err(explain)?;
+            let sql = format!(
+                "SELECT name, epoch, offset, seq FROM run WHERE {}",
+                removal::IS_HERE
+            );
+            let mut statement = reader.prepare_cached(&sql).map_err(explain)?;
             let rows = statement.query_map([], |row| {
                 Ok(Indexed {
                     run: row.get(0)?,
@@ -185,7 +193,7 @@ impl TextIndex {
     }
 
     /// A page of what contains what is asked for. The lag is not known here and given as 0. A page that would take
-    /// too long has fewer hits, or none, and says where to go on.
+    /// too long has fewer hits, or none, and says where to continue.
     ///
     /// # Errors
     /// When the text has no words, the cursor is of another question, or the index cannot be read.
@@ -198,7 +206,25 @@ impl TextIndex {
     /// # Errors
     /// When the index cannot be written.
     pub fn remove(&self, runs: &[String]) -> Result<(), StoreError> {
-        self.write(|writer| write::remove(writer, runs))
+        self.write(|writer| write::remove(writer, runs))?;
+        self.delete_removed()
+    }
+
+    /// Deletes the records of removed runs, in steps. Which records is asked between two steps, without the writer: then
+    /// it is another thread's turn to write.
+    fn delete_removed(&self) -> Result<(), StoreError> {
+        while let Some(run) = self.read(|reader| removal::marked(reader).map_err(explain))? {
+            let mut last = 0;
+            loop {
+                let records = self.read(|reader| removal::records(reader, run, last).map_err(explain))?;
+                let was_there = self.write(|writer| removal::delete(writer, run, &records))?;
+                match records.last() {
+                    Some(record) if was_there => last = *record,
+                    _ => break,
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Forgets those of some runs whose journals are not there any more.
@@ -217,8 +243,8 @@ impl TextIndex {
         self.remove(&gone)
     }
 
-    /// Searches in the file that somebody else writes, without touching it. What is new there is found once it was
-    /// indexed.
+    /// Searches in a file that another process writes, without changing it. New text is found once that process has
+    /// indexed it.
     ///
     /// # Errors
     /// As [`TextIndex::search`], or when there is no index of this version.
@@ -238,14 +264,15 @@ impl TextIndex {
         self.write(write::clear)
     }
 
-    /// For idle moments: looks at the file once if it was not closed in good order, and makes searches faster by
-    /// putting pieces of the index together, for about this long. Says whether there is more to do.
+    /// For idle moments: checks the file once after an unclean stop, deletes what is left of removed runs, and makes
+    /// searches faster by merging parts of the index, for about this long. Returns whether there is more to merge.
     ///
     /// # Errors
     /// When the index is damaged (it is a new one then) or cannot be written.
     pub fn maintain(&self, time: Duration) -> Result<bool, StoreError> {
         let until = Instant::now() + time;
         self.check_after_unclean_stop()?;
+        self.delete_removed()?;
         while Instant::now() < until {
             if !self.write(|writer| write::merge(writer, MERGE_PAGES))? {
                 return Ok(false);
@@ -321,13 +348,13 @@ impl TextIndex {
         self.replace_if_damaged(generation, result)
     }
 
-    /// A damaged index is of no use to anybody: it is moved aside, and the caller is told.
+    /// Moves a damaged index aside and opens a new one. The caller still gets the error.
     fn replace_if_damaged<T>(&self, generation: u64, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(StoreError::Damaged(problem)) = &result {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
             // Another thread may have met the damage, too, and been here first.
             if state.generation == generation {
-                tracing::warn!(problem, "the text index is damaged and begins anew");
+                tracing::warn!(problem, "the text index is damaged and is rebuilt");
                 lock(&state.readers).clear();
                 let moved_to = schema::move_aside(&state.opened.path)?;
                 *state = State::open(&self.options)?;
@@ -346,11 +373,108 @@ fn search_with(reader: &Connection, runs: &Path, query: &SearchQuery) -> Result<
     };
     let scope = || Scope::of(reader, runs, &query).map_err(explain);
     match query.mode {
-        SearchMode::Words => find::find(&query, TIME, scope),
+        SearchMode::Words => find::find(&query, PAGE_TIME_LIMIT, scope),
         SearchMode::Substring => scan::scan(&query, scope),
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{SearchOptions, TextIndex, lock};
+    use crate::fold::RunFold;
+    use crate::query::SearchQuery;
+    use crate::search::{removal, write};
+    use crate::summary::RunSummary;
+
+    /// A run of so many records with a word, and how long its journal is.
+    fn write_run(options: &SearchOptions, run: &str, records: u64, word: &str) -> (RunSummary, u64) {
+        let mut journal = format!(
+            r#"{{"seq":1,"at":"2026-01-01T00:00:00Z","iteration":0,"attempt":0,"event":{{"type":"run_started","data":{{"workspace":"/{word}"}}}}}}"#
+        );
+        let mut fold = RunFold::named(run);
+        fold.push(journal.as_bytes());
+        journal.push('\n');
+        for seq in 2..2 + records {
+            journal += &format!(
+                r#"{{"seq":{seq},"at":"2026-01-01T00:00:01Z","iteration":1,"attempt":1,"event":{{"agent_kind":"claude_code","type":"text_block","data":{{"item":"i","text":"{word}"}}}}}}"#
+            );
+            journal.push('\n');
+        }
+        let directory = options.runs_directory.join(run);
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("journal.ndjson"), &journal).unwrap();
+        (fold.summary().unwrap().clone(), journal.len() as u64)
+    }
+
+    fn count(index: &TextIndex, table: &str) -> i64 {
+        let state = index.state.read().unwrap();
+        let writer = lock(&state.writer);
+        writer
+            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))
+            .unwrap()
+    }
+
+    fn hits(index: &TextIndex, text: &str) -> usize {
+        let query = SearchQuery {
+            text: text.to_owned(),
+            ..SearchQuery::default()
+        };
+        index.search(&query).unwrap().hits.len()
+    }
+
+    #[test]
+    fn a_removed_run_is_never_found_and_goes_step_by_step() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = SearchOptions {
+            path: directory.path().join("search.db"),
+            runs_directory: directory.path().join("runs"),
+        };
+        let index = TextIndex::open(options.clone()).unwrap();
+        let (other, other_end) = write_run(&options, "other", 3, "elsewhere");
+        let (old, old_end) = write_run(&options, "long", 4_500, "needle");
+        assert_eq!(
+            index.index_runs(&[(&other, other_end), (&old, old_end)]).unwrap(),
+            4_503
+        );
+        assert!(hits(&index, "needle") > 0);
+
+        index
+            .write(|writer| write::remove(writer, &["long".to_owned()]))
+            .unwrap();
+        assert_eq!(hits(&index, "needle"), 0);
+        assert_eq!(index.indexed().unwrap().len(), 1);
+        let run = index
+            .read(|reader| Ok(removal::marked(reader).unwrap()))
+            .unwrap()
+            .unwrap();
+        let records = index
+            .read(|reader| Ok(removal::records(reader, run, 0).unwrap()))
+            .unwrap();
+        assert!(
+            index
+                .write(|writer| removal::delete(writer, run, &records))
+                .unwrap()
+        );
+        assert_eq!((count(&index, "record"), count(&index, "run")), (2_503, 2));
+
+        // It comes back before the rest of it is gone, as after a crash.
+        let index = TextIndex::open(options.clone()).unwrap();
+        let (new, new_end) = write_run(&options, "long", 5, "needle");
+        assert_eq!(index.index_run(&new, new_end).unwrap(), 5);
+        assert_eq!((count(&index, "record"), count(&index, "run")), (8, 2));
+        assert_eq!((hits(&index, "needle"), hits(&index, "elsewhere")), (5, 3));
+        // A thread that comes late deletes nothing of others.
+        assert!(
+            !index
+                .write(|writer| removal::delete(writer, run, &records))
+                .unwrap()
+        );
+        assert_eq!(hits(&index, "needle"), 5);
+    }
 }

@@ -13,6 +13,7 @@ mod gather;
 mod index;
 mod journal_lines;
 mod kinds;
+mod removal;
 mod scan;
 mod schema;
 mod scope;

@@ -12,11 +12,11 @@ use super::snippet::snippet;
 use crate::error::StoreError;
 use crate::query::{Hit, SearchPage, SearchQuery};
 
-const TIME: Duration = Duration::from_millis(400);
+const PAGE_TIME_LIMIT: Duration = Duration::from_millis(400);
 /// How many records are looked at together: few at first, so that what is frequent is there at once.
 const FIRST_BLOCK: usize = 256;
 const LAST_BLOCK: usize = 8_192;
-const LONGEST: usize = 1_024;
+const MAX_NEEDLE_BYTES: usize = 1_024;
 const MAX_MARKS: usize = 64;
 
 /// A page of the records with exactly these characters, upper and lower case alike in ASCII.
@@ -24,7 +24,7 @@ pub(crate) fn scan<C: Candidates>(
     query: &SearchQuery,
     open: impl FnOnce() -> Result<Option<C>, StoreError>,
 ) -> Result<SearchPage, StoreError> {
-    let limit = TimeLimit::new(TIME);
+    let limit = TimeLimit::new(PAGE_TIME_LIMIT);
     let needle = Needle::new(&query.text)?;
     let top = match &query.cursor {
         Some(given) => match cursor::decode(given, query)? {
@@ -94,15 +94,15 @@ fn hits_among(
 /// What is looked for.
 struct Needle {
     whole: AhoCorasick,
-    /// A part of it that looks the same in JSON, whoever wrote it.
+    /// A part of it that every JSON writer writes in the same way.
     part: Option<AhoCorasick>,
 }
 
 impl Needle {
     fn new(text: &str) -> Result<Self, StoreError> {
-        if text.is_empty() || text.len() > LONGEST {
+        if text.is_empty() || text.len() > MAX_NEEDLE_BYTES {
             return Err(StoreError::BadSearch(format!(
-                "it must have 1 to {LONGEST} bytes"
+                "it must have 1 to {MAX_NEEDLE_BYTES} bytes"
             )));
         }
         // Characters outside of ASCII can be written in two ways.

@@ -13,7 +13,7 @@ pub(super) use crate::sqlite::explain::explain;
 use crate::sqlite::file;
 pub(super) use crate::sqlite::file::move_aside;
 
-/// The version of what is in the file, which also tells of which records have words. There are no migrations: another version is rebuilt from the journals.
+/// The version of what is in the file, which also defines which records have words. There are no migrations: another version is rebuilt from the journals.
 pub(super) const VERSION: u32 = 2;
 
 const TABLES: &str = "
@@ -52,7 +52,7 @@ const TABLES: &str = "
     INSERT INTO meta VALUES('is_open', 0);
 ";
 
-const BUSY: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What was found when the file was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub(super) fn open_writer(asked: &Path) -> Result<(Connection, Opened), StoreErr
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(explain)?;
-    connection.busy_timeout(BUSY).map_err(explain)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(explain)?;
     connection
         .execute_batch("PRAGMA query_only = on; PRAGMA cache_size = -8192;")
         .map_err(explain)?;
@@ -99,7 +99,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// A connection that only reads a file that somebody else has.
+/// A read-only connection to a file that another process writes.
 pub(super) fn open_beside(asked: &Path) -> Result<Connection, StoreError> {
     let connection = open_reader(&usable_path(asked))?;
     let version: u32 = connection
@@ -149,7 +149,7 @@ fn try_open(path: &Path) -> Result<(Connection, bool), StoreError> {
     // Created by us with our mode: SQLite gives its other files the same one.
     open_file(path).map_err(|error| file::unavailable(path, &error))?;
     let connection = Connection::open(path).map_err(explain)?;
-    connection.busy_timeout(BUSY).map_err(explain)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(explain)?;
     let version: u32 = connection
         .query_row("PRAGMA user_version", [], |row| row.get(0))
         .map_err(explain)?;

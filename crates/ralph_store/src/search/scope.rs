@@ -10,6 +10,7 @@ use super::expression::Expression;
 use super::filters::{self, Filter};
 use super::journal_lines::JournalLines;
 use super::kinds;
+use super::removal;
 use super::schema::explain;
 use crate::error::StoreError;
 use crate::query::SearchQuery;
@@ -115,8 +116,9 @@ impl Candidates for Scope<'_> {
 
 impl Scope<'_> {
     fn name_of(&self, run: i64) -> rusqlite::Result<Option<String>> {
+        let sql = format!("SELECT name FROM run WHERE id = ? AND {}", removal::IS_HERE);
         self.connection
-            .prepare_cached("SELECT name FROM run WHERE id = ?")?
+            .prepare_cached(&sql)?
             .query_row([run], |row| row.get(0))
             .optional()
     }

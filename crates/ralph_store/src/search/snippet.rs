@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 /// How many characters a snippet has, without the signs that something is missing.
-const CHARACTERS: usize = 200;
+const MAX_CHARACTERS: usize = 200;
 /// How many of them are before the place.
-const BEFORE: usize = 60;
+const CHARACTERS_BEFORE_HIT: usize = 60;
 /// How far a snippet is moved to begin at a word.
-const SLACK: usize = 20;
+const MAX_SHIFT: usize = 20;
 
 /// Cuts a snippet from a text around `first`. Gives it with those marks that are in it, in characters. Line ends and
 /// other white space are single spaces, and what could steer a terminal or turn the text around is a replacement
@@ -15,7 +15,7 @@ const SLACK: usize = 20;
 pub(super) fn snippet(text: &str, first: usize, marks: &[Range<usize>]) -> (String, Vec<(u32, u32)>) {
     let first = text.floor_char_boundary(first.min(text.len()));
     let start = start_of(text, first);
-    let mut out = String::with_capacity(CHARACTERS * 2);
+    let mut out = String::with_capacity(MAX_CHARACTERS * 2);
     let mut length = 0_u32;
     let mut is_space = true;
     if start > 0 {
@@ -35,7 +35,7 @@ pub(super) fn snippet(text: &str, first: usize, marks: &[Range<usize>]) -> (Stri
             found.push((from, length));
             current = None;
         }
-        if length as usize >= CHARACTERS {
+        if length as usize >= MAX_CHARACTERS {
             end = at;
             break;
         }
@@ -69,10 +69,10 @@ pub(super) fn snippet(text: &str, first: usize, marks: &[Range<usize>]) -> (Stri
 /// A little before the place, at the beginning of a word if there is one near.
 fn start_of(text: &str, first: usize) -> usize {
     let before = text[..first].char_indices().rev();
-    let Some((earliest, _)) = before.clone().nth(BEFORE - 1) else {
+    let Some((earliest, _)) = before.clone().nth(CHARACTERS_BEFORE_HIT - 1) else {
         return 0;
     };
-    let near = text[earliest..first].char_indices().take(SLACK);
+    let near = text[earliest..first].char_indices().take(MAX_SHIFT);
     near.filter(|(_, character)| character.is_whitespace())
         .map(|(offset, character)| earliest + offset + character.len_utf8())
         .next()

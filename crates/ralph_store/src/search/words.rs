@@ -5,7 +5,7 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// Longer words are cut here: nobody types them, and the index would carry them.
+/// Longer words are cut here: they are not typed into a search, and would only make the index larger.
 pub(super) const WORD_BYTES: usize = 64;
 
 const IS_WORD: [bool; 128] = {

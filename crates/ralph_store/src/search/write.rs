@@ -7,13 +7,15 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 
 use super::filters::{self, Filter};
 use super::gather::{Batch, Calls, Mark, Pending};
+use super::removal;
 use crate::summary::RunSummary;
 
 /// How many records a span of time has at least, but for the last one.
 const SPAN_ROWS: i64 = 4_096;
 
-/// Where the index stands with these runs. A run that has another journal than before, or one that was cut and went on
-/// (`stands`: whether the run's journal has the record of this number before this place), is forgotten first.
+/// Where the index stands with these runs. A run that has another journal than before, or one that was cut and continued
+/// (`stands`: whether the run's journal has the record of this number before this place), is marked as removed and begins
+/// again.
 pub(super) fn pending(
     connection: &mut Connection,
     runs: &[(&RunSummary, u64)],
@@ -26,7 +28,7 @@ pub(super) fn pending(
         if let Some((number, epoch, offset, seq, ..)) = &known
             && (*epoch != run.epoch || !stands(&run.id, *offset, *seq))
         {
-            remove_run(&transaction, *number)?;
+            removal::mark(&transaction, *number)?;
             known = None;
         }
         let at = run.started_at.as_millisecond();
@@ -99,16 +101,15 @@ pub(super) fn write_batch(connection: &mut Connection, batch: &Batch) -> rusqlit
     Ok((next - first).unsigned_abs())
 }
 
-/// Forgets a run, by its name.
+/// Marks runs as removed, by their names. Their records are still to be deleted.
 pub(super) fn remove(connection: &mut Connection, names: &[String]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for name in names {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         if let Some((number, ..)) = find_run(&transaction, name)? {
-            remove_run(&transaction, number)?;
+            removal::mark(&transaction, number)?;
         }
-        transaction.commit()?;
     }
-    Ok(())
+    transaction.commit()
 }
 
 /// Forgets everything.
@@ -164,25 +165,6 @@ fn advance(transaction: &Transaction<'_>, mark: &Mark) -> rusqlite::Result<bool>
             mark.from as i64,
         ))?;
     Ok(changed == 1)
-}
-
-fn remove_run(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
-    let mut filter = String::new();
-    filters::write(Filter::Run(number), &mut filter);
-    let ids: Vec<i64> = transaction
-        .prepare_cached("SELECT rowid FROM words WHERE words MATCH ?")?
-        .query_map([format!("\"{filter}\"")], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    for id in ids {
-        transaction
-            .prepare_cached("DELETE FROM words WHERE rowid = ?")?
-            .execute([id])?;
-        transaction
-            .prepare_cached("DELETE FROM record WHERE id = ?")?
-            .execute([id])?;
-    }
-    transaction.execute("DELETE FROM run WHERE id = ?", [number])?;
-    Ok(())
 }
 
 /// The words for what narrows a search to a run and its like.

@@ -11,9 +11,9 @@ pub(crate) fn explain(error: Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full(text),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(text),
-        Some(ErrorCode::OperationInterrupted) => {
-            StoreError::Unavailable("the question took too long; ask for less".to_owned())
-        }
+        Some(ErrorCode::OperationInterrupted) => StoreError::Unavailable(
+            "the query took too long: narrow it, for example by time or workspace".to_owned(),
+        ),
         Some(
             ErrorCode::DatabaseBusy
             | ErrorCode::DatabaseLocked
@@ -22,7 +22,7 @@ pub(crate) fn explain(error: Error) -> StoreError {
             | ErrorCode::PermissionDenied
             | ErrorCode::SystemIoFailure,
         ) => StoreError::Unavailable(text),
-        // Our tables are strict: a value of another type was put there by nobody.
+        // Our tables are strict: a value of another type cannot have been written.
         None if is_impossible(&error) => StoreError::Damaged(text),
         _ => StoreError::Database(text),
     }
@@ -38,7 +38,7 @@ fn is_impossible(error: &Error) -> bool {
     )
 }
 
-/// A value in the database that means nothing to us: another version may have put it there.
+/// A value in the database that this version cannot read: another version may have written it.
 pub(super) fn incompatible(what: &'static str) -> StoreError {
     StoreError::Incompatible(what)
 }

@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::delete::empty_run;
+use super::delete::{empty_run, remove};
 use super::schema::key;
-use super::usage::drop_kept_costs;
+use super::usage::{drop_kept_costs, is_compacted};
 use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds, reason_word};
 use crate::fold::tells_of_sessions;
 use crate::rows::{Batch, Ingested};
@@ -29,6 +29,12 @@ pub(super) fn ingest(connection: &Connection, batches: &[Batch]) -> rusqlite::Re
                     continue;
                 }
                 if batch.start > known.offset {
+                    ingested.disconnected.push(batch.summary.id.clone());
+                    continue;
+                }
+                if known.has_ended && is_compacted(connection, &batch.summary.id)? {
+                    // A later report can change the usage of messages of which only sums are left.
+                    remove(connection, std::slice::from_ref(&batch.summary.id))?;
                     ingested.disconnected.push(batch.summary.id.clone());
                     continue;
                 }

@@ -55,7 +55,7 @@ pub(super) fn migrate(
     if migrated.is_some() {
         // Gives back the room of tables that were dropped. Without it the file works as well.
         if let Err(error) = connection.execute_batch("VACUUM") {
-            tracing::warn!(%error, "the room of old tables in the index could not be given back");
+            tracing::warn!(%error, "the space of old tables in the index could not be freed");
         }
     }
     Ok(migrated)

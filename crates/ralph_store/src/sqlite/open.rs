@@ -21,8 +21,8 @@ use crate::private::{make_directory, open_file};
 
 /// Older ones can damage a database in the write-ahead mode.
 const OLDEST_SQLITE: i32 = 3_051_003;
-/// Nobody else writes: this is for another program that looks into the file.
-pub(super) const BUSY: Duration = Duration::from_secs(5);
+/// We are the only writer: this is for another program that has the file open.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An index that was opened, and what its user should know.
 #[derive(Debug)]
@@ -33,10 +33,10 @@ pub struct Opened {
     pub notes: Vec<Note>,
 }
 
-/// What was found or done when an index was opened. To be told to a person.
+/// What was found or done when an index was opened. Shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    /// The last server did not end in good order; the file was looked at and is whole.
+    /// The last server was not shut down cleanly; the file was checked and is intact.
     UncleanStop,
     /// The file was damaged. A new one takes its place, and [`catch_up`](crate::catch_up) fills it.
     MovedAside {
@@ -45,7 +45,7 @@ pub enum Note {
         /// What is wrong with it.
         problem: String,
     },
-    /// The text index was damaged, and begins anew.
+    /// The text index was damaged, and is rebuilt.
     TextMovedAside {
         /// Where the damaged one is now.
         to: PathBuf,
@@ -69,9 +69,8 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UncleanStop => {
-                formatter.write_str("the last server did not end in good order; the index is whole")
-            }
+            Self::UncleanStop => formatter
+                .write_str("the server was not shut down cleanly; the index was checked and is intact"),
             Self::MovedAside { to, problem } => write!(
                 formatter,
                 "the index was damaged ({problem}) and is rebuilt from the journals; the old file is `{}`",
@@ -89,7 +88,7 @@ impl fmt::Display for Note {
             ),
             Self::Migrated { from, to, backup } => write!(
                 formatter,
-                "the index was brought from version {from} to {to}; a copy of the old one is `{}`",
+                "the index was upgraded from version {from} to {to}; a copy of the old one is `{}`",
                 backup.display()
             ),
         }
@@ -109,7 +108,7 @@ pub(super) fn open_file_of_index(
     match try_open(path, home, notes) {
         Err(StoreError::Damaged(problem)) => {
             let to = move_aside(path)?;
-            tracing::warn!(problem, "the index is damaged and begins anew");
+            tracing::warn!(problem, "the index is damaged and is rebuilt");
             let opened = try_open(path, home, notes)?;
             keep_what_cannot_be_rebuilt(&opened.0, &to);
             notes.push(Note::MovedAside { to, problem });
@@ -129,7 +128,7 @@ fn try_open(
     made.map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(explain)?;
-    connection.busy_timeout(BUSY).map_err(explain)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(explain)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection
         .execute_batch(
@@ -192,7 +191,7 @@ pub(super) fn home_of_file(path: &Path) -> Option<String> {
     home_of(&connection).ok()?
 }
 
-/// Looks at the whole file if nobody closed it. A new one has no flag yet.
+/// Checks the whole file if it was not closed. A new one has no flag yet.
 fn check(connection: &Connection, notes: &mut Vec<Note>) -> Result<(), StoreError> {
     let version: i64 = connection
         .query_row("PRAGMA user_version", [], |row| row.get(0))
@@ -243,7 +242,7 @@ fn check(connection: &Connection, notes: &mut Vec<Note>) -> Result<(), StoreErro
 /// cannot be read is lost.
 pub(super) fn keep_what_cannot_be_rebuilt(connection: &Connection, old: &Path) {
     if let Err(error) = connection.execute("ATTACH ?1 AS old", [old.to_string_lossy()]) {
-        tracing::warn!(%error, "the old index cannot be opened: its answers and costs are lost");
+        tracing::warn!(%error, "the old index cannot be opened: saved responses and the costs of removed runs are lost");
         return;
     }
     let answers = connection.execute_batch(
@@ -256,7 +255,7 @@ pub(super) fn keep_what_cannot_be_rebuilt(connection: &Connection, old: &Path) {
     });
     let runs = keep_costs(connection, Kept::All { database: "old" });
     for (what, kept) in [
-        ("answers to requests", answers),
+        ("saved responses", answers),
         ("costs of removed runs", removed),
         ("costs of runs", runs),
     ] {

@@ -49,7 +49,7 @@ fn number(connection: &Connection, run: &str) -> Result<Option<i64>, StoreError>
         .map_err(explain)
 }
 
-/// None if it means nothing to us.
+/// None if this version cannot read it.
 fn known<T>(decoded: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match decoded {
         Err(StoreError::Incompatible(_)) => Ok(None),
@@ -123,24 +123,6 @@ pub(super) fn runs(
     let next = last.map(|last| run_mark(last.started_at, &last.id));
     let (items, incompatible) = partition_decodable(rows.into_iter().map(Listed::into_row));
     Ok((Page { items, next }, incompatible))
-}
-
-pub(super) fn runs_of_session(
-    connection: &Connection,
-    session: &str,
-) -> Result<Decoded<Vec<RunSummary>>, StoreError> {
-    let mut statement = connection
-        .prepare_cached(
-            "SELECT run.summary, run.id, run.started_at FROM session JOIN run ON run.number = session.run WHERE session.session = ?1
-             ORDER BY run.started_at DESC, run.id DESC LIMIT ?2",
-        )
-        .map_err(explain)?;
-    let rows = statement
-        .query((session, sql_limit(MAX_LIMIT)))
-        .map_err(explain)?;
-    Ok(partition_decodable(
-        all(rows, listed)?.into_iter().map(Listed::into_row),
-    ))
 }
 
 pub(super) fn indexed_runs(connection: &Connection) -> Result<Vec<IndexedRun>, StoreError> {

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::corruption_flag::CorruptionFlag;
 use super::explain::explain;
-use super::open::BUSY;
+use super::open::BUSY_TIMEOUT;
 use crate::error::StoreError;
 
 /// More would only wait for the same disk.
@@ -17,7 +17,7 @@ const MAX_READERS: usize = 4;
 /// No question may keep the write-ahead log from being emptied for longer.
 const TIME_LIMIT: Duration = Duration::from_secs(3);
 /// How many steps of SQLite's machine lie between two looks at the clock.
-const STEPS: i32 = 20_000;
+const CHECK_INTERVAL_STEPS: i32 = 20_000;
 
 /// Connections that read. Each is used for one question at a time, and for a moment only.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ impl Readers {
         let mut connection = idle.map_or_else(|| self.open(), Ok)?;
         let until = Instant::now() + self.time_limit;
         connection
-            .progress_handler(STEPS, Some(move || Instant::now() > until))
+            .progress_handler(CHECK_INTERVAL_STEPS, Some(move || Instant::now() > until))
             .map_err(explain)?;
         let snapshot = connection.transaction().map_err(explain)?;
         let answer = question(&snapshot);
@@ -87,7 +87,7 @@ impl Readers {
     fn open(&self) -> Result<Connection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags).map_err(explain)?;
-        connection.busy_timeout(BUSY).map_err(explain)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(explain)?;
         connection
             .execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -1024;")
             .map_err(explain)?;

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use tokio::sync::Semaphore;
 
 use super::corruption_flag::CorruptionFlag;
@@ -27,11 +28,11 @@ use crate::query::{
 };
 use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{SearchOptions, TextIndex};
-use crate::store::{Health, RESPONSE_LIFETIME, SavedResponse, Store};
+use crate::store::{COMPACTED_AT_A_TIME, Health, RESPONSE_LIFETIME, SavedResponse, Store};
 use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
 
-/// From this size on the write-ahead log is emptied, whoever reads.
+/// From this size on the write-ahead log is emptied, even while others read.
 const MAX_WAL_BYTES: u64 = 32 << 20;
 /// How many search at the same time. More would only wait for the same cores, and keep them from everybody else.
 const MAX_SEARCHES: usize = 4;
@@ -154,7 +155,7 @@ impl SqliteStore {
         result
     }
 
-    /// Forgets runs of which something means nothing to us: the next [`catch_up`](crate::catch_up) reads them again
+    /// Forgets runs with rows that this version cannot read: the next [`catch_up`](crate::catch_up) reads them again
     /// from their start.
     async fn reindex_incompatible(&self, runs: &[String]) {
         if runs.is_empty() {
@@ -226,16 +227,6 @@ impl Store for SqliteStore {
         }
     }
 
-    async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
-        let session = session.to_owned();
-        let read = self
-            .readers
-            .read(move |connection| read::runs_of_session(connection, &session));
-        let (runs, incompatible) = read.await?;
-        self.reindex_incompatible(&incompatible).await;
-        Ok(runs)
-    }
-
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
         let query = query.clone();
         let read = self
@@ -268,7 +259,7 @@ impl Store for SqliteStore {
         let permit = self.searches.clone().acquire_owned().await;
         let permit = permit.map_err(|_| StoreError::Closed)?;
         let searched = self.with_texts(move |texts| {
-            // Whoever asked may be gone: it counts until it is done.
+            // The caller may have stopped waiting. The search counts until it is done.
             let _permit = permit;
             texts.search(&query)
         });
@@ -283,6 +274,22 @@ impl Store for SqliteStore {
 
     async fn index_texts_of(&self, runs: &[String]) -> Result<u64, StoreError> {
         self.index_some_texts(runs).await
+    }
+
+    async fn compact_usage(&self, ended_before: Timestamp) -> Result<usize, StoreError> {
+        let before = nanoseconds(ended_before);
+        let runs = self
+            .readers
+            .read(move |connection| usage::compactable(connection, before))
+            .await?;
+        for some in runs.chunks(COMPACTED_AT_A_TIME) {
+            let some = some.to_vec();
+            let compacted = self
+                .writer
+                .run(move |connection| usage::compact(connection, &some, before));
+            self.note(compacted.await)?;
+        }
+        Ok(runs.len())
     }
 
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError> {

@@ -17,7 +17,7 @@ use crate::summary::RunSummary;
 /// How many runs' summaries are in memory at a time when texts are indexed.
 const RUNS_AT_A_TIME: usize = 1_000;
 /// How long pieces of the text index are put together when there is nothing else to do.
-const TIDYING: Duration = Duration::from_millis(50);
+const MERGE_TIME_LIMIT: Duration = Duration::from_millis(50);
 
 impl SqliteStore {
     /// Compares all runs with the text index and indexes what it lacks.
@@ -90,7 +90,9 @@ impl SqliteStore {
         if self.is_tidy.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let is_more = self.on_text_thread(|texts| texts.maintain(TIDYING)).await?;
+        let is_more = self
+            .on_text_thread(|texts| texts.maintain(MERGE_TIME_LIMIT))
+            .await?;
         self.is_tidy.store(!is_more, Ordering::Relaxed);
         Ok(())
     }
@@ -105,8 +107,8 @@ impl SqliteStore {
             .map_err(|error| StoreError::Database(error.to_string()))?
     }
 
-    /// Runs on a thread of lower priority: nobody waits for the text index, and it must not take time from those who
-    /// serve clients.
+    /// Runs on a thread of lower priority: no request waits for the text index, and it must not take time from the threads
+    /// that serve clients.
     async fn on_text_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce(&TextIndex) -> Result<T, StoreError> + Send + 'static,
@@ -117,7 +119,7 @@ impl SqliteStore {
             .name("ralph-texts".to_owned())
             .spawn(move || {
                 priority::lower(priority::TEXT_INDEX);
-                // Nobody waits for it any more: it is done nonetheless.
+                // The caller may have stopped waiting. The work is done anyway.
                 let _ = reply.send(work(&texts));
             })
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
@@ -142,7 +144,7 @@ fn indexed_of(known: &Known<'_>, head: &Head) -> Option<(u64, u64)> {
     (*epoch == head.epoch).then_some((*offset, *seq))
 }
 
-/// How many records the text index lacks, at most: pieces of text count, too, because nobody counted them apart.
+/// How many records the text index lacks, at most: pieces of text count, too, because they are not counted separately.
 pub(super) fn lag(heads: &[Head], texts: &TextIndex) -> Result<u64, StoreError> {
     let indexed = texts.indexed()?;
     let known = known(&indexed);

@@ -1,4 +1,4 @@
-//! Sums over usage rows: what `/costs` shows, and what is kept of a run that is removed.
+//! Sums over usage rows: what `/costs` shows, and what is kept of runs that ended long ago or were removed.
 //!
 //! SQLite fails when a sum of integers does not fit into 64 bits. So each column is summed as two halves of 32 bits, which
 //! cannot overflow, and put together in 128 bits.
@@ -45,7 +45,7 @@ fn sums(row: &Row<'_>, first: usize) -> rusqlite::Result<[i64; FIGURES.len()]> {
     Ok(sums)
 }
 
-/// Adds up the usage of runs that are here and of those that were removed.
+/// Adds up the usage by message, and the sums of runs that were compacted or removed.
 pub(super) fn costs(connection: &Connection, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {
     let day = "strftime('%Y-%m-%d', at / 1000000000, 'unixepoch')";
     let model = "coalesce(model, 'unknown')";
@@ -115,7 +115,7 @@ pub(super) enum Kept {
     },
 }
 
-/// Keeps what runs used each day with each model, for the time after they are removed.
+/// Keeps what runs used each day with each model, for the time after their rows are deleted.
 pub(super) fn keep_costs(connection: &Connection, kept: Kept) -> rusqlite::Result<()> {
     let (database, keys) = match kept {
         Kept::Run(number) => ("main", (key(number, 0).unwrap_or(i64::MAX), last_key(number))),
@@ -154,6 +154,42 @@ pub(super) fn keep_costs(connection: &Connection, kept: Kept) -> rusqlite::Resul
         ])?;
     }
     Ok(())
+}
+
+/// The runs that ended before this time and have usage by message.
+pub(super) fn compactable(connection: &Connection, ended_before: i64) -> Result<Vec<i64>, StoreError> {
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT number FROM run WHERE ended_at < ?1
+             AND EXISTS (SELECT 1 FROM usage WHERE key >= (number << 40) AND key < ((number + 1) << 40))",
+        )
+        .map_err(explain)?;
+    let rows = statement.query([ended_before]).map_err(explain)?;
+    all(rows, |row| row.get(0).map_err(explain))
+}
+
+/// Replaces the usage of each message of these runs by sums. Checks again that they have ended: meanwhile a number may
+/// belong to another run.
+pub(super) fn compact(connection: &Connection, runs: &[i64], ended_before: i64) -> rusqlite::Result<()> {
+    for number in runs {
+        let has_ended: bool = connection
+            .prepare_cached("SELECT count(*) > 0 FROM run WHERE number = ?1 AND ended_at < ?2")?
+            .query_row((number, ended_before), |row| row.get(0))?;
+        if has_ended {
+            keep_costs(connection, Kept::Run(*number))?;
+            connection
+                .prepare_cached("DELETE FROM usage WHERE key BETWEEN ?1 AND ?2")?
+                .execute((key(*number, 0).unwrap_or(i64::MAX), last_key(*number)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the usage of a run that is here has been replaced by sums.
+pub(super) fn is_compacted(connection: &Connection, run: &str) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT count(*) > 0 FROM usage_day WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))
 }
 
 /// Drops what was kept of a run: it is being taken in again.

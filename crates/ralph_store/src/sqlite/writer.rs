@@ -11,12 +11,12 @@ use tokio::sync::{mpsc, oneshot};
 use super::corruption_flag::CorruptionFlag;
 use super::explain::explain;
 use super::ingest::ingest;
-use super::open::BUSY;
+use super::open::BUSY_TIMEOUT;
 use crate::error::StoreError;
 use crate::priority;
 use crate::rows::{Batch, Ingested};
 
-/// How many jobs wait at most: whoever has more waits with them.
+/// How many jobs are queued at most. Callers with further jobs wait.
 const MAX_WAITING: usize = 64;
 /// How many records go into one commit, if they come in several jobs.
 const MAX_RECORDS: usize = 100_000;
@@ -104,7 +104,7 @@ impl Writer {
         let (give, result) = oneshot::channel();
         let task = Box::new(move |connection: &Connection| {
             let value = task(connection)?;
-            // Nobody waits for it any more: it is done nonetheless.
+            // The caller may have stopped waiting. The work is done anyway.
             let _ = give.send(value);
             Ok(())
         });
@@ -144,7 +144,7 @@ impl Worker {
     /// Works until it is closed. A job that panics fails alone: its transaction is rolled back, and the next job is done.
     fn work(&mut self, mut jobs: mpsc::Receiver<Job>) {
         while catch_unwind(AssertUnwindSafe(|| self.work_until_closed(&mut jobs))).is_err() {
-            tracing::error!("a job of the index has failed; the next ones are done");
+            tracing::error!("a job of the index panicked; the jobs after it continue");
         }
     }
 
@@ -238,7 +238,7 @@ impl Worker {
         result
     }
 
-    /// The start and the end of a run are on the disk when they are told of; the rest can be read again.
+    /// The start and the end of a run are on the disk before they are reported as written. The rest can be read again.
     fn be_strict(&mut self, is_strict: bool) {
         if self.is_strict == is_strict {
             return;
@@ -246,7 +246,7 @@ impl Worker {
         let level = if is_strict { "FULL" } else { "NORMAL" };
         match self.connection.pragma_update(None, "synchronous", level) {
             Ok(()) => self.is_strict = is_strict,
-            Err(error) => tracing::warn!(%error, "how a commit waits for the disk could not be changed"),
+            Err(error) => tracing::warn!(%error, "cannot set `synchronous` for the next commit"),
         }
     }
 
@@ -256,8 +256,8 @@ impl Worker {
         if !is_large {
             return;
         }
-        // In short attempts: each begins by looking anew at who reads what, and a reader that always begins again never
-        // lets go of a state that one long attempt would wait for.
+        // In short attempts: each looks again at which readers are active. One long attempt would wait for a
+        // state that a reader which always starts again never releases.
         let is_empty = self.connection.busy_timeout(CHECKPOINT_WAIT).is_ok()
             && (0..CHECKPOINT_ATTEMPTS).any(|_| {
                 let is_busy = self
@@ -266,10 +266,12 @@ impl Worker {
                 matches!(is_busy, Ok(false))
             });
         if !is_empty {
-            tracing::warn!("somebody reads the index for a long time, or the disk is full: its log grows");
+            tracing::warn!(
+                "the write-ahead log of the index grows: a reader has it open for a long time, or the disk is full"
+            );
         }
-        if let Err(error) = self.connection.busy_timeout(BUSY) {
-            tracing::warn!(%error, "how long a commit waits could not be set");
+        if let Err(error) = self.connection.busy_timeout(BUSY_TIMEOUT) {
+            tracing::warn!(%error, "cannot reset the busy timeout of the index");
         }
     }
 

@@ -197,6 +197,108 @@ pub(crate) async fn costs_outlive_their_runs_and_never_count_twice(stage: &Stage
     assert_eq!((rows[0].key.as_str(), rows[0].tokens.input), ("2026-11-17", 21));
 }
 
+/// The end of a run that used this much.
+fn end(journal: &mut Journal, tokens: (u64, u64), cost: Option<u64>) {
+    let totals = json!({"tokens": {"input": tokens.0, "output": tokens.1}, "cost": cost, "turns": 1});
+    journal.run(
+        "run_ended",
+        &json!({"reason": "completed", "exit_code": 0, "iterations": 1, "totals": totals}),
+    );
+}
+
+pub(crate) async fn removed_runs_without_a_known_cost_cost_nothing(stage: &Stage) {
+    let mut journal = Journal::of("a");
+    journal.use_tokens(20, 2, Some("a model without a price"));
+    stage.store.ingest(vec![journal.take()]).await.unwrap();
+    stage.store.remove(&["a".to_owned()]).await.unwrap();
+    for group in GROUPS {
+        let rows = costs(stage, group).await;
+        assert_eq!((rows[0].tokens.input, rows[0].cost.as_micro_usd()), (20, 0));
+    }
+}
+
+pub(crate) async fn costs_of_old_runs_stay_the_same_as_daily_sums(stage: &Stage) {
+    let store = &stage.store;
+    let day = SignedDuration::from_hours(24);
+    let mut priced = stage.run_in("priced", "/a", "claude_code");
+    for _ in 0..2 {
+        priced.use_tokens(100, 10, Some("claude-opus-4-5"));
+        priced.use_tokens(50, 5, Some("other"));
+        priced.use_tokens(7, 1, Some("claude-opus-4-5"));
+        priced.clock += day;
+    }
+    priced.cost(3_000);
+    end(&mut priced, (314, 32), Some(3_000));
+    let mut unpriced = stage.run_in("unpriced", "/b", "codex");
+    unpriced.use_tokens(20, 2, Some("a model without a price"));
+    unpriced.use_tokens(1, 1, Some("a model without a price"));
+    end(&mut unpriced, (21, 3), None);
+    let mut live = stage.run_in("live", "/b", "codex");
+    live.use_tokens(1_000, 1, None);
+    let mut new = stage.run_in("new", "/b", "codex");
+    new.clock = day * 4;
+    new.use_tokens(2_000, 1, None);
+    end(&mut new, (2_000, 1), None);
+    stage.catch_up().await;
+    let all = async || {
+        let mut all = Vec::new();
+        for group in GROUPS {
+            all.push(costs(stage, group).await);
+        }
+        all
+    };
+    let before = all().await;
+    let long_ago = Journal::at(3 * 24 * 3600);
+    assert_eq!(store.compact_usage(long_ago).await.unwrap(), 2);
+    assert_eq!(all().await, before);
+    assert_eq!(store.compact_usage(long_ago).await.unwrap(), 0, "once");
+    assert_eq!(all().await, before);
+    // The others still have a row for each message, and an old run needs none.
+    stage.change("UPDATE TABLE.usage SET input = 0");
+    let by_run = costs(stage, CostGroup::Run).await;
+    let input: Vec<_> = by_run
+        .iter()
+        .map(|row| (row.key.as_str(), row.messages, row.tokens.input))
+        .collect();
+    assert_eq!(
+        input,
+        [
+            ("live", 1, 0),
+            ("new", 1, 0),
+            ("priced", 6, 314),
+            ("unpriced", 2, 21)
+        ]
+    );
+    stage.change("UPDATE TABLE.usage SET input = 1000");
+
+    let before = all().await;
+    store.remove(&["priced".to_owned()]).await.unwrap();
+    assert_eq!(all().await, before, "a compacted run is removed");
+    stage.catch_up().await;
+    assert_eq!(all().await, before, "and taken in again");
+}
+
+pub(crate) async fn a_run_that_grows_after_its_usage_was_compacted_is_read_again(stage: &Stage) {
+    let store = &stage.store;
+    let mut run = stage.run_in("a", "/a", "claude_code");
+    run.use_tokens(100, 10, Some("claude-opus-4-5"));
+    run.cost(3_000);
+    end(&mut run, (100, 10), Some(3_000));
+    stage.catch_up().await;
+    let compacted = costs(stage, CostGroup::Run).await;
+    assert_eq!(store.compact_usage(Journal::at(24 * 3600)).await.unwrap(), 1);
+    assert_eq!(costs(stage, CostGroup::Run).await, compacted);
+    // The second end says that less was used, which changes the row of the first.
+    end(&mut run, (60, 10), Some(2_000));
+    stage.catch_up().await;
+    let rows = costs(stage, CostGroup::Run).await;
+    assert_eq!(rows.len(), 1);
+    assert_eq!((rows[0].tokens.input, rows[0].cost.as_micro_usd()), (60, 2_000));
+    assert_eq!(store.run("a").await.unwrap().unwrap().head_seq, run.seq);
+    assert_eq!(store.compact_usage(Journal::at(24 * 3600)).await.unwrap(), 1);
+    assert_eq!(costs(stage, CostGroup::Run).await[0].tokens.input, 60);
+}
+
 pub(crate) async fn runs_are_counted_by_why_they_ended(stage: &Stage) {
     let store = &stage.store;
     assert_eq!(store.counts().await.unwrap(), RunCounts::default());

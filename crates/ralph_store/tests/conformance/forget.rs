@@ -26,7 +26,11 @@ pub(crate) async fn removed_runs_are_forgotten_and_others_are_not(stage: &Stage)
         .unwrap();
     assert!(store.run("one").await.unwrap().is_none());
     assert!(store.messages("one").await.unwrap().is_empty());
-    assert_eq!(store.runs_of_session("s").await.unwrap().len(), 1);
+    let of_session = RunQuery {
+        session: Some("s".to_owned()),
+        ..RunQuery::default()
+    };
+    assert_eq!(store.runs(&of_session).await.unwrap().items.len(), 1);
     assert_eq!(count(stage, "needle").await, 1);
     let left = store.costs(&CostQuery::default()).await.unwrap()[0].tokens.input;
     assert_eq!(left, spent, "what it cost stays");

@@ -81,6 +81,9 @@ story! {
         rows_add_up_to_the_totals_even_when_those_fall,
         sums_beyond_the_largest_integer_are_capped,
         costs_outlive_their_runs_and_never_count_twice,
+        removed_runs_without_a_known_cost_cost_nothing,
+        costs_of_old_runs_stay_the_same_as_daily_sums,
+        a_run_that_grows_after_its_usage_was_compacted_is_read_again,
         runs_are_counted_by_why_they_ended;
     homes:
         the_index_of_another_home_is_refused_and_left_as_it_is,

@@ -1,11 +1,21 @@
 //! Bringing an index to where the journals are.
 
+use std::collections::HashMap;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
 
 use crate::journal_stage::{Stage, line};
 use ralph_run::model::RunState;
-use ralph_store::{ApprovalQuery, CostQuery, RunQuery, SqliteStore, Store, catch_up, reindex};
+use ralph_store::{ApprovalQuery, CostQuery, RunQuery, SqliteStore, Store, catch_up, catch_up_runs, reindex};
+
+/// How many runs of a conversation the index has.
+async fn runs_of_session(store: &SqliteStore, session: &str) -> usize {
+    let query = RunQuery {
+        session: Some(session.to_owned()),
+        ..RunQuery::default()
+    };
+    store.runs(&query).await.unwrap().items.len()
+}
 
 /// Everything an index knows, as text.
 async fn everything(store: &SqliteStore) -> String {
@@ -13,11 +23,7 @@ async fn everything(store: &SqliteStore) -> String {
     let mut all = format!("{:?}", store.costs(&CostQuery::default()).await.unwrap());
     for run in &runs {
         let messages = store.messages(&run.id).await.unwrap();
-        let sessions = store
-            .runs_of_session(&format!("s-{}", run.id))
-            .await
-            .unwrap()
-            .len();
+        let sessions = runs_of_session(store, &format!("s-{}", run.id)).await;
         let progress = store.progress(&run.id).await.unwrap();
         all += &format!("\n{run:?} {messages:?} {sessions} {progress:?}");
     }
@@ -108,8 +114,61 @@ async fn a_run_that_is_gone_is_forgotten() {
     assert_eq!(caught_up.removed, ["a"]);
     assert!(store.run("a").await.unwrap().is_none());
     assert!(store.messages("a").await.unwrap().is_empty());
-    assert!(store.runs_of_session("s-a").await.unwrap().is_empty());
+    assert_eq!(runs_of_session(&store, "s-a").await, 0);
     assert_eq!(store.run("b").await.unwrap().unwrap().head_seq, 50);
+}
+
+#[tokio::test]
+async fn a_run_that_is_followed_from_now_on_stays_in_the_index() {
+    let stage = Stage::new();
+    stage.write_run("a", 50, false);
+    stage.write_run("b", 50, false);
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    let before = everything(&store).await;
+    // Whether a run is followed can change between any two questions.
+    let asked = Arc::new(Mutex::new(HashMap::new()));
+    for is_wanted_at_first in [true, false] {
+        let asked = asked.clone();
+        asked.lock().unwrap().clear();
+        let is_wanted = move |run: &str| {
+            let mut asked = asked.lock().unwrap();
+            let times: &mut u32 = asked.entry(run.to_owned()).or_default();
+            *times += 1;
+            (*times == 1) == is_wanted_at_first
+        };
+        let caught_up = catch_up_runs(&store, &stage.runs(), is_wanted, |_| {})
+            .await
+            .unwrap();
+        assert_eq!(caught_up.removed, [""; 0]);
+        assert_eq!(caught_up.runs, 0, "both are up to date");
+        assert_eq!(everything(&store).await, before);
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_not_wanted_is_left_as_it_is() {
+    let stage = Stage::new();
+    for run in ["gone", "longer", "new"] {
+        stage.write_run(run, 20, true);
+    }
+    let store = stage.open().await.store;
+    catch_up_runs(&store, &stage.runs(), |run| run != "new", |_| {})
+        .await
+        .unwrap();
+    assert!(store.run("new").await.unwrap().is_none());
+    fs::remove_dir_all(stage.runs().join("gone")).unwrap();
+    stage.append("longer", &format!("{}\n", line("longer", 21)));
+    catch_up_runs(&store, &stage.runs(), |_| false, |_| {})
+        .await
+        .unwrap();
+    assert!(store.run("gone").await.unwrap().is_some());
+    assert_eq!(store.run("longer").await.unwrap().unwrap().head_seq, 20);
+    fs::remove_file(stage.journal("longer")).unwrap();
+    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(caught_up.removed, ["gone"]);
+    assert!(store.run("longer").await.unwrap().is_none(), "it has no journal");
+    assert!(store.run("new").await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -282,27 +341,29 @@ async fn without_runs_there_is_nothing_to_do() {
 }
 
 #[tokio::test]
-async fn ten_thousand_runs_that_have_ended_cost_a_look_each() {
+async fn of_a_run_without_news_only_the_size_of_its_journal_is_looked_at() {
     let stage = Stage::new();
-    for run in 0..10_000 {
-        stage.write_run(&format!("run-{run:05}"), 6, true);
+    let runs: Vec<String> = (0..300).map(|run| format!("run-{run:03}")).collect();
+    for run in &runs {
+        stage.write_run(run, 6, true);
     }
     let store = stage.open().await.store;
-    assert_eq!(
-        catch_up(&store, &stage.runs(), |_| {}).await.unwrap().runs,
-        10_000
-    );
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    let before = everything(&store).await;
     store.close().await.unwrap();
-    let began = Instant::now();
+    // Whoever opens one of these now finds other lines than were indexed.
+    for run in &runs {
+        let size = fs::metadata(stage.journal(run)).unwrap().len();
+        let nothing = " ".repeat(usize::try_from(size).unwrap());
+        fs::write(stage.journal(run), nothing).unwrap();
+    }
     let store = stage.open().await.store;
-    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
-    assert_eq!(caught_up.runs, 0);
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
-    let query = RunQuery {
-        has_ended: Some(false),
-        ..RunQuery::default()
-    };
-    assert!(store.runs(&query).await.unwrap().items.is_empty());
+    let mut told = 0;
+    let caught_up = catch_up(&store, &stage.runs(), |_| told += 1).await.unwrap();
+    assert_eq!(told, 0, "there is nothing to read");
+    assert_eq!((caught_up.runs, caught_up.bytes, caught_up.damaged), (0, 0, 0));
+    assert!(caught_up.removed.is_empty() && caught_up.unreadable.is_empty());
+    assert_eq!(everything(&store).await, before);
 }
 
 #[tokio::test]

@@ -184,7 +184,14 @@ async fn runs_are_found_by_what_is_asked() {
         .await,
         ["c"]
     );
-    assert_eq!(store.runs_of_session("s-bb").await.unwrap()[0].id, "bb");
+    assert_eq!(
+        find(RunQuery {
+            session: Some("s-bb".to_owned()),
+            ..any()
+        })
+        .await,
+        ["bb"]
+    );
     let pending = ApprovalQuery {
         is_pending: true,
         ..ApprovalQuery::default()
