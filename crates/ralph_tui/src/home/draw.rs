@@ -40,7 +40,7 @@ impl HomeScreen {
             Some(HomeDialog::NewRun) => {
                 let keys = self.keymap.hints(Context::NewRun);
                 put(buffer, footer, 0, &keys, theme.style(Role::Faint));
-                return self.form.as_ref()?.render(body, buffer, theme);
+                return self.form.as_mut()?.render(body, buffer, theme);
             }
             Some(HomeDialog::Answer(_) | HomeDialog::Filter | HomeDialog::Stop { .. }) | None => {}
         }
