@@ -13,6 +13,7 @@ mod driver;
 mod effect;
 mod home;
 mod input;
+mod notice;
 mod pointer;
 mod request;
 mod run;
