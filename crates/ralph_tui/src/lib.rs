@@ -12,6 +12,8 @@ mod dialog;
 mod driver;
 mod effect;
 mod home;
+#[cfg(test)]
+mod hostile_texts;
 mod input;
 mod notice;
 mod pointer;

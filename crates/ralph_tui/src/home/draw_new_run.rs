@@ -118,9 +118,7 @@ impl NewRunForm {
 
 /// The rows of each field, choice and button. The prompt has what the others leave.
 fn stop_rows(rows: usize) -> Vec<Range<usize>> {
-    let prompt_rows = rows
-        .saturating_sub(START)
-        .clamp(MIN_PROMPT_ROWS, MAX_PROMPT_ROWS);
+    let prompt_rows = rows.saturating_sub(START).clamp(MIN_PROMPT_ROWS, MAX_PROMPT_ROWS);
     let heights = (0..=START).map(|stop| if stop == PROMPT { prompt_rows } else { 1 });
     let mut start = 0;
     heights

@@ -349,7 +349,10 @@ fn the_filter_and_its_counts_fit_into_the_smallest_window() {
     let (buffer, _) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
     let picture = text_of(&buffer);
     let filter = picture.lines().nth(1).unwrap();
-    assert!(filter.starts_with("Filter: [active] [this workspace] Task"), "{filter}");
+    assert!(
+        filter.starts_with("Filter: [active] [this workspace] Task"),
+        "{filter}"
+    );
     assert!(filter.ends_with(" 1 of 2"), "{filter}");
 }
 

@@ -192,7 +192,11 @@ pub(super) fn draw(
     let mut buffer = Buffer::empty(area);
     let theme = Theme::new(scheme);
     let cursor = screen.render(area, &mut buffer, theme, now);
-    if let Some(notice) = screen.notice.as_deref().and_then(|text| Notice::new(text, now.instant)) {
+    if let Some(notice) = screen
+        .notice
+        .as_deref()
+        .and_then(|text| Notice::new(text, now.instant))
+    {
         notice.render(area, &mut buffer, theme);
     }
     (buffer, cursor)

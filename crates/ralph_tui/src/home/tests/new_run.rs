@@ -224,7 +224,10 @@ fn in_the_smallest_window_every_field_and_all_of_a_refusal_can_be_reached() {
     screen.started(Err(reason.join(" ")), true);
     let mut picture = || text_of(&draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now).0);
     let first = picture();
-    assert!(first.contains("New run · ") && first.contains("more ↓"), "{first}");
+    assert!(
+        first.contains("New run · ") && first.contains("more ↓"),
+        "{first}"
+    );
     assert!(first.contains("> Prompt"), "{first}");
     for word in &reason {
         assert!(first.contains(word), "{word}: {first}");
@@ -245,7 +248,9 @@ fn in_the_smallest_window_every_field_and_all_of_a_refusal_can_be_reached() {
         screen.key(&Key::Character('\t'), clock.now);
         let (buffer, cursor) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
         let picture = text_of(&buffer);
-        let row = picture.lines().position(|row| row.contains(&format!("> {label}")));
+        let row = picture
+            .lines()
+            .position(|row| row.contains(&format!("> {label}")));
         let row = row.unwrap_or_else(|| panic!("{label} is not in view:\n{picture}"));
         assert_eq!(cursor.map(|cursor| usize::from(cursor.y)), Some(row), "{picture}");
         assert!(picture.contains("word60"), "{picture}");

@@ -49,15 +49,24 @@ fn a_notice_covers_no_part_of_a_request() {
     desk.ask("a");
     desk.settle();
     let before = desk.screen(60, 15);
-    let panel: Vec<&str> = before.lines().filter(|line| line.starts_with(['│', '┌', '└'])).collect();
+    let panel: Vec<&str> = before
+        .lines()
+        .filter(|line| line.starts_with(['│', '┌', '└']))
+        .collect();
     assert!(panel.len() > 3, "{before}");
     desk.input(Input::Notice("a short one".to_owned()));
     let with_notice = desk.screen(60, 15);
-    assert!(panel.iter().all(|line| with_notice.contains(line)), "{with_notice}");
+    assert!(
+        panel.iter().all(|line| with_notice.contains(line)),
+        "{with_notice}"
+    );
     desk.input(Input::Notice(long_reason()));
     let with_notice = desk.screen(60, 15);
     assert!(with_notice.contains("y once"), "{with_notice}");
-    assert!(with_notice.lines().next().unwrap().contains("Fix it."), "{with_notice}");
+    assert!(
+        with_notice.lines().next().unwrap().contains("Fix it."),
+        "{with_notice}"
+    );
 }
 
 #[test]

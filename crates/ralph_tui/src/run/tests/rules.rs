@@ -257,6 +257,19 @@ fn a_click_on_a_request_answers_nothing() {
 }
 
 #[test]
+fn a_click_at_the_moment_when_a_request_opens_answers_nothing() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.screen(80, 24);
+    // The request has come, and the screen that was clicked does not show it yet.
+    desk.ask("a");
+    let (action, column, row) = (MouseAction::Press, 3, 20);
+    assert_eq!(desk.key(Key::Mouse(Mouse { action, column, row })), []);
+    desk.screen(80, 24);
+    assert_eq!(desk.key(Key::Mouse(Mouse { action, column, row })), []);
+    assert!(desk.shows("Allow Bash: cargo test?"));
+}
+
+#[test]
 fn a_terminal_that_is_too_small_says_so_until_it_grows() {
     let mut desk = Desk::started(RunKind::Loop);
     assert!(desk.screen(59, 20).contains("too small"));
