@@ -46,7 +46,7 @@ and of `ralph serve` (serve: all of these):
   serve_half_open [--sockets N]
   serve_away      [--agents N] [--asks N] [--seconds N]
   serve_kill      [--rounds N] [--agents N] [--runs N]
-and of the terminal UI:
+and of the terminal UI (tui: all of these):
   tui_open        [--records N] [--keys N] [--rounds N]
   tui_home        [--runs N] [--live N] [--keys N] [--seconds N]
   tui_flood       [--rate N] [--seconds N]
@@ -102,6 +102,7 @@ fn perform(what: &str) -> Result<(), String> {
         "serve_half_open" => serve::half_open(rest),
         "serve_away" => serve::away(rest),
         "serve_kill" => serve::kill(rest),
+        "tui" => tui::all(rest),
         "tui_open" => tui::open(rest),
         "tui_home" => tui::home(rest),
         "tui_flood" => tui::flood(rest),
@@ -138,9 +139,5 @@ fn everything() -> Result<(), String> {
     search::in_postgres(none())?;
     store::run(none())?;
     serve::all(none())?;
-    tui::open(none())?;
-    tui::home(none())?;
-    tui::flood(none())?;
-    tui::idle(none())?;
-    tui::bytes(none())
+    tui::all(none())
 }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::widgets::{Clear, Widget as _};
 use run_view::one_line;
 use terminal_input::Key;
 
@@ -15,6 +14,7 @@ use crate::dialog::{HelpDialog, PageDialog};
 use crate::effect::Effect;
 use crate::home::HomeScreen;
 use crate::input::{Input, MouseMode, Reply};
+use crate::notice::Notice;
 use crate::pointer::{Pointer, PointerEvent};
 use crate::run::RunScreen;
 use crate::theme::{Role, Theme};
@@ -31,7 +31,6 @@ pub struct Now {
 pub(crate) const MIN_COLUMNS: u16 = 60;
 pub(crate) const MIN_ROWS: u16 = 15;
 
-const NOTICE_TIME: Duration = Duration::from_secs(4);
 /// A second Ctrl-C leaves within this time.
 const LEAVE_TIME: Duration = Duration::from_secs(1);
 /// How often clocks of a window without focus are drawn.
@@ -77,13 +76,6 @@ impl ClockRate {
 enum Reader {
     Help(HelpDialog),
     Page(PageDialog),
-}
-
-/// A line in place of the footer, for a few seconds.
-#[derive(Debug)]
-struct Notice {
-    text: String,
-    until: Instant,
 }
 
 impl Now {
@@ -221,12 +213,14 @@ impl App {
                 None => self.home.edited(text, now),
             },
             Input::Notice(text) => {
-                self.show_notice(&text, NOTICE_TIME, now);
+                self.show_notice(&text, now);
                 Vec::new()
             }
             Input::Resized { columns, .. } => self.home.resized(columns, now),
             Input::Resumed => {
                 self.leave_until = None;
+                // It was about what has been done meanwhile.
+                self.notice = None;
                 match &mut self.run {
                     Some(run) => run.rearm(now),
                     None => self.home.rearm(now),
@@ -245,7 +239,7 @@ impl App {
         let of_home = self.home.take_notice();
         let of_run = self.run.as_mut().and_then(RunScreen::take_notice);
         if let Some(text) = of_run.or(of_home) {
-            self.show_notice(&text, NOTICE_TIME, now);
+            self.show_notice(&text, now);
         }
         self.follow(effects)
     }
@@ -285,10 +279,8 @@ impl App {
         }
     }
 
-    fn show_notice(&mut self, text: &str, time: Duration, now: Now) {
-        let until = now.instant + time;
-        let text = one_line(text, 400);
-        self.notice = (!text.is_empty()).then_some(Notice { text, until });
+    fn show_notice(&mut self, text: &str, now: Now) {
+        self.notice = Notice::new(text, now.instant);
     }
 
     fn expire(&mut self, now: Now) {
@@ -365,7 +357,7 @@ impl App {
                 let modifier = self.selection_modifier;
                 let text =
                     format!("hold {modifier} to select text, or press S to leave the mouse to the terminal");
-                self.show_notice(&text, NOTICE_TIME, now);
+                self.show_notice(&text, now);
             }
             (PointerEvent::Wheel(rows, _), Some(Reader::Help(help)), _) => help.wheel(rows),
             (PointerEvent::Wheel(rows, _), Some(Reader::Page(page)), _) => page.wheel(rows),
@@ -391,7 +383,7 @@ impl App {
             ),
         };
         self.pointer.mode = mode;
-        self.show_notice(&text, NOTICE_TIME, now);
+        self.show_notice(&text, now);
         vec![Effect::SetMouse(mode)]
     }
 
@@ -415,7 +407,7 @@ impl App {
             (Some(_), Some(_)) => "press Ctrl-C again within 1 s to leave; the run continues",
             (Some(_), None) => "press Ctrl-C again within 1 s to leave",
         };
-        self.show_notice(text, LEAVE_TIME, now);
+        self.notice = Notice::lasting(text, now.instant + LEAVE_TIME);
         Vec::new()
     }
 
@@ -447,28 +439,26 @@ impl App {
             }
             return None;
         }
+        let notice = self.notice.as_ref().filter(|notice| now.instant < notice.until);
+        let notice_rows = notice.map_or(0, |notice| notice.extra_rows(area.width));
+        let screen = Rect {
+            height: area.height - notice_rows,
+            ..area
+        };
         let mut cursor = match &mut self.run {
-            Some(run) => run.render(area, buffer, self.theme, now),
-            None => self.home.render(area, buffer, self.theme, now),
+            Some(run) => run.render(screen, buffer, self.theme, now),
+            None => self.home.render(screen, buffer, self.theme, now),
         };
         if let Some(reader) = &mut self.reader {
             match reader {
-                Reader::Help(help) => help.render(&self.keymap, area, buffer, self.theme),
-                Reader::Page(page) => page.render(&self.keymap, area, buffer, self.theme),
+                Reader::Help(help) => help.render(&self.keymap, screen, buffer, self.theme),
+                Reader::Page(page) => page.render(&self.keymap, screen, buffer, self.theme),
             }
             cursor = None;
         }
-        if let Some(notice) = self.notice.as_ref().filter(|notice| now.instant < notice.until) {
-            draw_notice(&notice.text, area, buffer, self.theme);
+        if let Some(notice) = notice {
+            notice.render(area, buffer, self.theme);
         }
         cursor
     }
-}
-
-/// In place of the footer.
-pub(crate) fn draw_notice(text: &str, area: Rect, buffer: &mut Buffer, theme: Theme) {
-    let row = Rect::new(area.x, area.bottom() - 1, area.width, 1);
-    Clear.render(row, buffer);
-    let text = one_line(text, usize::from(area.width));
-    put(buffer, row, 0, &text, theme.style(Role::Strong));
 }

@@ -12,7 +12,10 @@ mod dialog;
 mod driver;
 mod effect;
 mod home;
+#[cfg(test)]
+mod hostile_texts;
 mod input;
+mod notice;
 mod pointer;
 mod request;
 mod run;

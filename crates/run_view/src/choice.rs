@@ -17,6 +17,15 @@ pub fn denial(reason: &str) -> AnswerChoice {
     }
 }
 
+/// The keys that choose among so many options: `1`, `1-3`.
+#[must_use]
+pub fn option_keys(options: usize) -> String {
+    match options {
+        1 => "1".to_owned(),
+        last => format!("1-{last}"),
+    }
+}
+
 /// The option with this number, counted from 1, or with this label.
 fn option_label<'a>(question: &'a Question, typed: &str) -> Option<&'a str> {
     let by_label = question
@@ -39,4 +48,14 @@ pub fn option_labels(question: &Question, typed: &str) -> Option<String> {
     // A label may contain a comma.
     let labels = labels.or_else(|| Some(vec![option_label(question, typed)?]))?;
     Some(labels.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::option_keys;
+
+    #[test]
+    fn a_single_option_has_a_single_key() {
+        assert_eq!([1, 2, 12].map(option_keys), ["1", "1-2", "1-12"]);
+    }
 }

@@ -1,9 +1,13 @@
 //! Events of the agent in one line each: errors, retries, limits, tasks, and how requests were answered. Not sanitised.
 
-use agent_api::{CloseReason, Denial, ErrorInfo, RateLimit, RateLimitStatus, Retry, Task, TaskState};
+use agent_api::{
+    CloseReason, Denial, DiscardReason, ErrorInfo, Notice, PermissionRequested, RateLimit, RateLimitStatus,
+    Retry, SessionStarted, Severity, Task, TaskState,
+};
 use ralph_run::CommandReceived;
 
 use crate::figures::format_duration;
+use crate::request_detail::describe_permission;
 use crate::visible::visible;
 
 /// `529 Overloaded`.
@@ -87,6 +91,58 @@ pub fn describe_denial(denial: &Denial) -> String {
     }
 }
 
+/// The model and the session's id, as far as they are known.
+#[must_use]
+pub fn describe_session(session: &SessionStarted) -> String {
+    let parts = [session.model.as_deref(), session.session_id.as_deref()];
+    parts.into_iter().flatten().collect::<Vec<&str>>().join(" ")
+}
+
+/// Below a text that its agent did not finish.
+pub const INTERRUPTED: &str = "(interrupted)";
+
+/// The name of a call that began before the records that are shown.
+pub const EARLIER_CALL: &str = "an earlier call";
+
+/// In place of a text that the agent took back.
+#[must_use]
+pub fn describe_discard(reason: DiscardReason) -> &'static str {
+    match reason {
+        DiscardReason::Retry => "(answer discarded, retrying)",
+        DiscardReason::Superseded => "(answer replaced)",
+    }
+}
+
+/// The label of lines that the agent writes to its error output.
+pub const STDERR_LABEL: &str = "Stderr";
+
+/// Label and text of what the agent says beside its work; `None` for what only developers need.
+#[must_use]
+pub fn describe_notice(notice: &Notice) -> Option<(&'static str, &str)> {
+    let label = match notice.severity {
+        Severity::Debug => return None,
+        _ if notice.code == "stderr" => STDERR_LABEL,
+        Severity::Info => "Notice",
+        Severity::Warning | Severity::Error => "Warning",
+    };
+    let text = match notice.message.trim().is_empty() {
+        true => &notice.code,
+        false => &notice.message,
+    };
+    Some((label, text))
+}
+
+/// `Bash: rm -rf build · Remove the build`.
+#[must_use]
+pub fn describe_permission_request(asked: &PermissionRequested) -> String {
+    let mut text = describe_permission(asked);
+    if let Some(description) = &asked.description {
+        text.push_str(if asked.subject.is_some() { " · " } else { ": " });
+        text.push_str(description);
+    }
+    text
+}
+
 /// What an agent asks a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
@@ -109,6 +165,24 @@ impl RequestKind {
 /// Who gives commands, in the journal: the keyboard of the console, and the terminal UI.
 pub const TERMINAL_ACTOR: &str = "terminal";
 pub const TUI_ACTOR: &str = "tui";
+
+/// Where a message comes from: `the terminal`, `web`.
+#[must_use]
+pub fn actor_name(by: &str) -> &str {
+    match by {
+        TERMINAL_ACTOR | TUI_ACTOR => "the terminal",
+        by => by,
+    }
+}
+
+/// Who answered a request: `in the terminal`, `by web`.
+#[must_use]
+pub fn describe_actor(by: &str) -> String {
+    match by {
+        TERMINAL_ACTOR | TUI_ACTOR => "in the terminal".to_owned(),
+        by => format!("by {by}"),
+    }
+}
 
 /// Who answered a request and what, as far as the records say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -151,10 +225,8 @@ pub fn describe_answer(kind: RequestKind, reason: CloseReason, answer: &Answer) 
     }
     .to_owned();
     if let Some(by) = &answer.by {
-        text.push_str(&match by.as_str() {
-            TERMINAL_ACTOR | TUI_ACTOR => " in the terminal".to_owned(),
-            by => format!(" by {by}"),
-        });
+        text.push(' ');
+        text.push_str(&describe_actor(by));
     } else if !answer.is_answered && reason == CloseReason::Denied {
         text.push_str(" (no answer)");
     }

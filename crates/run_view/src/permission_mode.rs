@@ -1,5 +1,7 @@
 //! `permission_mode_words()`: a permission mode in words, whether the user, ralph or an agent named it.
 
+use ralph_run::control::PermissionChoice;
+
 /// The mode in words. Agents, settings and commands spell the same modes differently. Another agent's own mode stays as
 /// it is and is not sanitised.
 #[must_use]
@@ -10,6 +12,18 @@ pub fn permission_mode_words(mode: &str) -> &str {
         "dontAsk" | "refuse" => "refuse",
         "bypassPermissions" | "bypass" => "bypass",
         other => other,
+    }
+}
+
+/// A mode that a person can choose, in words.
+#[must_use]
+pub fn permission_choice_words(choice: PermissionChoice) -> &'static str {
+    match choice {
+        PermissionChoice::Ask => "ask",
+        PermissionChoice::AcceptEdits => "accept edits",
+        PermissionChoice::Plan => "plan",
+        PermissionChoice::Refuse => "refuse",
+        PermissionChoice::Bypass => "bypass",
     }
 }
 

@@ -5,8 +5,8 @@ use agent_api::{ExitInfo, MicroUsd, Outcome};
 use jiff::Timestamp;
 use ralph_run::model::MessageState;
 use ralph_run::{
-    AttemptEnded, CommandReceived, CooldownCause, CooldownStarted, EndReason, LimitKind, LimitRaised,
-    RunEnded, SessionForked, Totals, VerifyFinished,
+    AttemptEnded, CommandReceived, Continued, CooldownCause, CooldownStarted, EndReason, LimitKind,
+    LimitRaised, RunEnded, SessionForked, Suspended, Totals, VerifyFinished,
 };
 
 use crate::figures::{format_cost, format_duration};
@@ -108,6 +108,20 @@ pub fn clock_time(moment: Timestamp, now: Timestamp) -> String {
 }
 
 #[must_use]
+pub fn describe_suspended(suspended: &Suspended) -> String {
+    let pid = suspended.pid;
+    format!("suspended with everything it started; `fg` or `kill -CONT {pid}` continues it")
+}
+
+#[must_use]
+pub fn describe_continued(continued: &Continued) -> String {
+    format!(
+        "continued; suspended for {}",
+        format_duration(continued.suspended_ms)
+    )
+}
+
+#[must_use]
 pub fn describe_forked(forked: &SessionForked) -> String {
     format!(
         "the agent continued in session {} instead of {}",
@@ -163,6 +177,18 @@ pub fn message_label(state: MessageState) -> &'static str {
         MessageState::Sent | MessageState::Delivered => "Message delivered",
         MessageState::Withdrawn => "Message withdrawn",
         MessageState::Lost => "Message not delivered",
+    }
+}
+
+/// Where a message is on its way, in one word.
+#[must_use]
+pub fn message_state_word(state: MessageState) -> &'static str {
+    match state {
+        MessageState::Queued => "queued",
+        MessageState::Sent => "sent",
+        MessageState::Delivered => "delivered",
+        MessageState::Withdrawn => "withdrawn",
+        MessageState::Lost => "lost",
     }
 }
 

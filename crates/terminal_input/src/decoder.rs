@@ -5,6 +5,8 @@ use crate::background_query::Background;
 
 /// Longer pastes are dropped. A message can have 1 MiB, so that they could not be sent.
 pub const MAX_PASTE_BYTES: usize = 4 << 20;
+/// What to say to the user about [`Key::OversizedPaste`].
+pub const OVERSIZED_PASTE: &str = "the paste was dropped: it is larger than 4 MiB";
 
 /// Longer sequences are not from a keyboard.
 const MAX_SEQUENCE_BYTES: usize = 64;

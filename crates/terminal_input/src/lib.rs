@@ -13,7 +13,7 @@ mod terminal_mode;
 mod terminal_output;
 
 pub use background_query::Background;
-pub use decoder::{KeyDecoder, MAX_PASTE_BYTES, Pending};
+pub use decoder::{KeyDecoder, MAX_PASTE_BYTES, OVERSIZED_PASTE, Pending};
 pub use foreground::is_in_foreground;
 pub use key::{Key, Mouse, MouseAction};
 pub use line_editor::{Edit, History, LineEditor, Piece};

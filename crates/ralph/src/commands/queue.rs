@@ -14,7 +14,7 @@ use super::run_client;
 use super::runs::note_lost;
 use super::send::message_text;
 use crate::console::{render_json_pretty, write_text};
-use run_view::one_line;
+use run_view::{message_state_word, one_line};
 
 /// List, edit or withdraw messages to an agent
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -227,7 +227,7 @@ fn render_messages(messages: &[Message], columns: usize) -> String {
         [
             message.id.clone(),
             mode(message.mode).to_owned(),
-            describe(message.state).to_owned(),
+            message_state_word(message.state).to_owned(),
             first_line(&message.text),
         ]
     };
@@ -239,16 +239,6 @@ fn mode(mode: SendMode) -> &'static str {
     match mode {
         SendMode::Steer => "steer",
         SendMode::Queue => "queue",
-    }
-}
-
-fn describe(state: MessageState) -> &'static str {
-    match state {
-        MessageState::Queued => "queued",
-        MessageState::Sent => "sent",
-        MessageState::Delivered => "delivered",
-        MessageState::Withdrawn => "withdrawn",
-        MessageState::Lost => "lost",
     }
 }
 

@@ -5,8 +5,9 @@ use agent_api::{
 };
 
 use run_view::{
-    DetailKind, describe_denial, describe_permission, describe_rate_limit, describe_retry, describe_task,
-    fold_blanks, format_cost, format_tokens, one_line, request_detail, sanitise, visible, width, wrap,
+    DetailKind, describe_denial, describe_permission_request, describe_rate_limit, describe_retry,
+    describe_session, describe_task, fold_blanks, format_cost, format_tokens, one_line, request_detail,
+    sanitise, visible, width, wrap,
 };
 
 use super::options::Options;
@@ -82,9 +83,7 @@ pub(super) fn render_retry(look: Look, retry: &Retry) -> String {
 }
 
 pub(super) fn render_session(look: Look, session: &SessionStarted) -> String {
-    let parts = [session.model.as_deref(), session.session_id.as_deref()];
-    let parts: Vec<&str> = parts.into_iter().flatten().collect();
-    look.row(Style::Faint, "Session", &parts.join(" "))
+    look.row(Style::Faint, "Session", &describe_session(session))
 }
 
 /// `[Usage] in 1200 (cached 1000) out 34 $0.0096`; nothing for a single call of the model, which its turn includes.
@@ -103,11 +102,7 @@ pub(super) fn render_usage(look: Look, usage: &Usage) -> Option<String> {
 }
 
 pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &str) -> String {
-    let mut text = describe_permission(asked);
-    if let Some(description) = &asked.description {
-        text.push_str(if asked.subject.is_some() { " · " } else { ": " });
-        text.push_str(description);
-    }
+    let text = describe_permission_request(asked);
     // Never cut to the width: what is approved must be seen.
     let look_as_written = Look { wraps: false, ..look };
     let mut rows = look_as_written.rows(Style::Warning, "Permission", &visible(&fold_blanks(&text)));

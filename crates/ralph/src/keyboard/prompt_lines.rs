@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use agent_api::RequestId;
 use ralph_run::control::{AnswerChoice, PendingRequest};
-use run_view::{AnswerField, PromptAction, PromptStep, Reading, RequestPrompt, Stage, one_line};
+use run_view::{AnswerField, PromptAction, PromptStep, Reading, RequestPrompt, Stage, one_line, option_keys};
 use terminal_input::{Edit, Key, LineEditor};
 
 use super::input_lines::render_input;
@@ -166,8 +166,8 @@ impl PromptLines {
             (Stage::Mark(marked), None) => line(&format!("{}{}", chosen(marked), self.keys()), columns),
             (Stage::Grants(choice), None) => {
                 let marked = chosen(choice.chosen());
-                let last = choice.count().min(9);
-                let text = format!("{marked}1-{last} choose what to always allow · enter allow · esc back");
+                let keys = option_keys(choice.count().min(9));
+                let text = format!("{marked}{keys} choose what to always allow · enter allow · esc back");
                 line(&text, columns)
             }
             (Stage::Reason(field), None) => render_input("Reason (optional): ", &field.0, columns),
@@ -201,13 +201,13 @@ impl PromptLines {
             (PendingRequest::Permission(_), _) => "y once · a always… · n deny".to_owned(),
             (PendingRequest::Plan(_), _) => "y approve · n reject".to_owned(),
             (PendingRequest::Question(_), Some((question, ..))) => {
-                let last = question.options.len();
+                let keys = option_keys(question.options.len());
                 let send = if question.is_multiple {
                     " · enter send"
                 } else {
                     ""
                 };
-                format!("1-{last} choose{send} · t text · n decline")
+                format!("{keys} choose{send} · t text · n decline")
             }
             (PendingRequest::Question(_), None) => "n decline".to_owned(),
         }

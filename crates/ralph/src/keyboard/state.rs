@@ -13,7 +13,7 @@ use super::prompt_lines::{PromptLines, Screen};
 use super::top_up_line::TopUpLine;
 use crate::console::InputArea;
 use run_view::{armed_at, one_line};
-use terminal_input::{Edit, History, Key, LineEditor};
+use terminal_input::{Edit, History, Key, LineEditor, OVERSIZED_PASTE};
 
 /// Messages that may be refused: each is answered at once, so few are on their way.
 const MAX_SENT: usize = 8;
@@ -211,8 +211,7 @@ impl Keyboard {
     pub fn update(&mut self, key: Key, now: Instant) -> Vec<KeyAction> {
         let last_key_at = self.last_key_at.replace(now);
         if key == Key::OversizedPaste {
-            let text = "the paste was dropped: it is larger than 4 MiB";
-            return vec![KeyAction::Notice(text.to_owned())];
+            return vec![KeyAction::Notice(OVERSIZED_PASTE.to_owned())];
         }
         let is_writing = self.is_writing();
         if let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.is_answered()) {

@@ -30,6 +30,7 @@ mod stopping;
 mod suspending;
 mod terminal;
 mod terminal_ui;
+mod terminal_ui_bad_input;
 mod terminal_ui_story;
 mod top_ups;
 mod trust;

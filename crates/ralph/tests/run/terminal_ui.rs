@@ -118,6 +118,15 @@ fn the_shell_goes_on_after_the_terminal_ui_was_killed() {
     terminal.press("echo sti''ll here\n");
     terminal.wait_until("alive", |terminal| terminal.written().contains("still here"));
     assert_eq!(terminal.mode().special_codes[SpecialCodeIndex::VMIN], 1);
+    // The screen and the mouse are as they were left. Opening it again and leaving it restores them.
+    assert!(terminal.is_alternate());
+    terminal.press(concat!(env!("CARGO_BIN_EXE_ralph"), "\n"));
+    terminal.wait_until("open again", |terminal| {
+        terminal.written().matches(HOME_TITLE).count() > 1
+    });
+    terminal.press("q");
+    terminal.wait_until("left", |terminal| !terminal.is_alternate());
+    assert!(!terminal.has_screen_modes());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use ralph_run::control::{ControlCommand, PermissionChoice};
 use ralph_run::model::RunModel;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use run_view::{one_line, permission_mode_words};
+use run_view::{one_line, permission_choice_words, permission_mode_words};
 use terminal_input::Key;
 
 use super::{Anchor, BoxFrame, DialogStep};
@@ -12,28 +12,12 @@ use crate::bindings::{Action, Context, Keymap};
 use crate::theme::{Role, Theme};
 use crate::widgets::put;
 
-const CHOICES: [(PermissionChoice, &str, &str); 5] = [
-    (PermissionChoice::Ask, "ask", "the agent asks"),
-    (
-        PermissionChoice::AcceptEdits,
-        "accept edits",
-        "edits need no permission",
-    ),
-    (
-        PermissionChoice::Plan,
-        "plan",
-        "no changes until a plan is approved",
-    ),
-    (
-        PermissionChoice::Refuse,
-        "refuse",
-        "what would be asked is refused",
-    ),
-    (
-        PermissionChoice::Bypass,
-        "bypass",
-        "the agent can do anything you can",
-    ),
+const CHOICES: [(PermissionChoice, &str); 5] = [
+    (PermissionChoice::Ask, "the agent asks"),
+    (PermissionChoice::AcceptEdits, "edits need no permission"),
+    (PermissionChoice::Plan, "no changes until a plan is approved"),
+    (PermissionChoice::Refuse, "what would be asked is refused"),
+    (PermissionChoice::Bypass, "the agent can do anything you can"),
 ];
 
 #[derive(Debug, Default)]
@@ -153,7 +137,8 @@ impl PermissionModeDialog {
         let current = run.permission_mode().map_or("unknown", permission_mode_words);
         let current = one_line(&format!("now: {current}"), usize::from(inner.width));
         put(buffer, inner, 0, &current, theme.style(Role::Faint));
-        for (index, (_, name, meaning)) in CHOICES.iter().enumerate() {
+        for (index, (choice, meaning)) in CHOICES.iter().enumerate() {
+            let name = permission_choice_words(*choice);
             let row = u16::try_from(index + 1).unwrap_or(0);
             let is_selected = index == self.selected;
             let mark = if is_selected { '>' } else { ' ' };

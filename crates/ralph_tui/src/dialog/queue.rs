@@ -6,7 +6,7 @@ use ralph_run::model::{Message, MessageState, RunModel};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use run_view::one_line;
+use run_view::{message_state_word, one_line};
 use terminal_input::{Edit, Key};
 
 use super::{Anchor, BoxFrame, DialogStep, render_rows};
@@ -117,10 +117,16 @@ impl QueueDialog {
             // What is shown as selected is what a key is about.
             self.selected = messages.first().map(|message| message.id.clone());
         }
-        let has_messages = !messages.is_empty();
+        let place = self.place(run);
+        let selected = place.and_then(|place| messages.get(place));
+        let can_change = selected.is_some_and(|message| message.state == MessageState::Queued);
         let keys = match self.is_editing() {
             true => "enter save · esc cancel".to_owned(),
-            false => keymap.hints_of(Context::Queue, |action| has_messages || action == Action::Close),
+            false => keymap.hints_of(Context::Queue, |action| match action {
+                Action::EditMessage | Action::WithdrawMessage => can_change,
+                Action::Close => true,
+                _ => !messages.is_empty(),
+            }),
         };
         let field_rows = if self.is_editing() { 5 } else { 1 };
         let frame = BoxFrame {
@@ -135,18 +141,14 @@ impl QueueDialog {
             .height
             .saturating_sub(u16::try_from(field_rows).unwrap_or(1));
         let list = Rect::new(inner.x, inner.y, inner.width, list_rows);
-        let place = self.place(run);
         let rows: Vec<Line<'static>> = messages
             .iter()
             .enumerate()
             .map(|(index, message)| {
                 let state = match (message.state, message.mode) {
-                    (MessageState::Queued, SendMode::Queue) => "queued",
+                    // It is sent as soon as the agent takes messages.
                     (MessageState::Queued, SendMode::Steer) => "not sent",
-                    (MessageState::Sent, _) => "sent",
-                    (MessageState::Delivered, _) => "delivered",
-                    (MessageState::Withdrawn, _) => "withdrawn",
-                    (MessageState::Lost, _) => "lost",
+                    (state, _) => message_state_word(state),
                 };
                 let columns = usize::from(inner.width).saturating_sub(11);
                 let text = pad(&one_line(&message.text, columns), columns);

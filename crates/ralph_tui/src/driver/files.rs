@@ -1,6 +1,6 @@
 //! Files that the terminal UI reads and writes for its user: raw logs and exports.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
@@ -54,7 +54,11 @@ pub(super) fn export(directory: &Path, name: &str, text: &str) -> Result<String,
             Err(error) => Err(format!("cannot write `{name}`: {error}")),
             Ok(mut file) => match file.write_all(text.as_bytes()) {
                 Ok(()) => Ok(name),
-                Err(error) => Err(format!("cannot write `{name}`: {error}")),
+                Err(error) => {
+                    // Half of a transcript would be taken for all of it.
+                    let _ = fs::remove_file(directory.join(&name));
+                    Err(format!("cannot write `{name}`: {error}"))
+                }
             },
         };
     }

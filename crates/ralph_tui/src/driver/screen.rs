@@ -1,6 +1,6 @@
 //! `FrameWriter`: turns buffers into the bytes that change the screen from one to the next.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher};
 use std::io;
 use std::ops::Range;
 
@@ -136,10 +136,15 @@ struct Scroll {
 impl Scroll {
     /// The move that saves the most rows, if it saves enough.
     fn find(shown: &Buffer, next: &Buffer) -> Option<Self> {
-        let (old, new) = (row_hashes(shown), row_hashes(next));
-        let count = old.len().min(new.len());
-        let first = (0..count).find(|row| old.get(*row) != new.get(*row))?;
-        let last = (0..count).rev().find(|row| old.get(*row) != new.get(*row))?;
+        let is_other = |row: &usize| row_of(shown, *row) != row_of(next, *row);
+        let mut rows = 0..usize::from(next.area.height);
+        let first = rows.find(is_other)?;
+        let last = rows.rfind(is_other).unwrap_or(first);
+        // Rows at the top and at the bottom that stay are not looked at again.
+        let (old, new) = (
+            RowHashes::of(shown, first, last),
+            RowHashes::of(next, first, last),
+        );
         let mut best: Option<(usize, Self)> = None;
         for rows in 1..=last.saturating_sub(first) {
             // The longest stretch of rows that are where others were, `rows` above.
@@ -212,24 +217,84 @@ fn same_cells(one: &[Cell], other: &[Cell]) -> usize {
         .count()
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RowHash {
     hash: u64,
     is_blank: bool,
 }
 
-fn row_hashes(buffer: &Buffer) -> Vec<RowHash> {
-    let width = usize::from(buffer.area.width).max(1);
-    let rows = buffer.content.chunks(width);
-    rows.map(|row| {
-        let mut hasher = DefaultHasher::new();
-        row.hash(&mut hasher);
-        RowHash {
-            hash: hasher.finish(),
-            is_blank: row.iter().all(|cell| *cell == Cell::EMPTY),
+/// The hashes of some rows of a buffer, by their number.
+struct RowHashes {
+    first: usize,
+    hashes: Vec<RowHash>,
+}
+
+impl RowHashes {
+    fn of(buffer: &Buffer, first: usize, last: usize) -> Self {
+        let hash = |row: usize| {
+            let cells = row_of(buffer, row);
+            let mut hasher = QuickHasher::default();
+            cells.hash(&mut hasher);
+            RowHash {
+                hash: hasher.finish(),
+                is_blank: cells.iter().all(|cell| *cell == Cell::EMPTY),
+            }
+        };
+        let hashes = (first..=last).map(hash).collect();
+        Self { first, hashes }
+    }
+
+    fn get(&self, row: usize) -> Option<RowHash> {
+        self.hashes.get(row.checked_sub(self.first)?).copied()
+    }
+}
+
+/// A hash that costs little: two of a screen are made for each frame. Rows that are taken for the same by mistake only
+/// cost bytes, because what they show is compared again.
+#[derive(Default)]
+struct QuickHasher(u64);
+
+impl QuickHasher {
+    fn add(&mut self, word: u64) {
+        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(FACTOR);
+    }
+}
+
+impl Hasher for QuickHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            for (place, byte) in word.iter_mut().zip(chunk) {
+                *place = *byte;
+            }
+            self.add(u64::from_le_bytes(word));
         }
-    })
-    .collect()
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.add(byte.into());
+    }
+
+    fn write_u16(&mut self, word: u16) {
+        self.add(word.into());
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.add(word.into());
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.add(word);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.add(word as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ const MIN_PREVIEW_COLUMNS: u16 = 48;
 const MAX_PREVIEW_COLUMNS: u16 = 90;
 
 const FILTER_LABEL: &str = "Filter: ";
+/// How much of the filter's text is seen before its hint.
+const MIN_FILTER_COLUMNS: u16 = 16;
 
 impl HomeScreen {
     pub(crate) fn render(
@@ -40,7 +42,7 @@ impl HomeScreen {
             Some(HomeDialog::NewRun) => {
                 let keys = self.keymap.hints(Context::NewRun);
                 put(buffer, footer, 0, &keys, theme.style(Role::Faint));
-                return self.form.as_ref()?.render(body, buffer, theme);
+                return self.form.as_mut()?.render(body, buffer, theme);
             }
             Some(HomeDialog::Answer(_) | HomeDialog::Filter | HomeDialog::Stop { .. }) | None => {}
         }
@@ -117,17 +119,19 @@ impl HomeScreen {
         if filter.scope == WorkspaceScope::Here {
             label.push_str("[this workspace] ");
         }
-        let counts = match self.dialog {
-            Some(HomeDialog::Filter) => format!("{} of {} · esc clears", self.list.len(), self.list.total()),
-            _ => format!(
-                "{} of {} · esc clears the filter",
-                self.list.len(),
-                self.list.total()
-            ),
-        };
         let left = format!("{FILTER_LABEL}{label}");
         put(buffer, area, 0, &left, theme.style(Role::Strong));
         let columns = |text: &str| u16::try_from(run_view::width(text)).unwrap_or(u16::MAX);
+        let counts = format!("{} of {}", self.list.len(), self.list.total());
+        let hint = match self.dialog {
+            Some(HomeDialog::Filter) => " · esc clears",
+            _ => " · esc clears the filter",
+        };
+        let needed = columns(&left).saturating_add(columns(&counts)) + columns(hint) + MIN_FILTER_COLUMNS;
+        let counts = match needed <= area.width {
+            true => counts + hint,
+            false => counts,
+        };
         let right = columns(&counts).min(area.width);
         let counts_area = Rect::new(area.right() - right, area.y, right, 1);
         put(buffer, counts_area, 0, &counts, theme.style(Role::Faint));
@@ -209,7 +213,9 @@ impl HomeScreen {
         let keys = match &self.dialog {
             Some(HomeDialog::Filter) => Some(self.keymap.hints(Context::Filter)),
             Some(HomeDialog::Answer(dialog)) => Some(dialog.keys().to_owned()),
-            Some(HomeDialog::NewRun | HomeDialog::Stop { .. }) | None => None,
+            // Both name their own keys, and no other key works.
+            Some(HomeDialog::NewRun | HomeDialog::Stop { .. }) => Some(String::new()),
+            None => None,
         };
         if let Some(keys) = keys {
             return put(buffer, area, 0, &keys, theme.style(Role::Faint));

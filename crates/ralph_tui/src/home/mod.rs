@@ -3,6 +3,7 @@
 mod answer_dialog;
 mod columns;
 mod draw;
+mod draw_new_run;
 mod keys;
 mod mouse;
 mod new_run_form;

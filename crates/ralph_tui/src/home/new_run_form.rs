@@ -1,17 +1,14 @@
-//! `NewRunForm`: the fields that describe a new run.
+//! `NewRunForm`: the fields that describe a new run. `draw_new_run` draws it.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use run_view::one_line;
 use terminal_input::{Edit, Key};
 
 use crate::bindings::{Action, Context, Keymap};
 use crate::effect::{Effect, StartRequest};
-use crate::theme::{Role, Theme};
-use crate::widgets::{FieldKind, TextField, pad, put};
+use crate::theme::Role;
+use crate::widgets::{FieldKind, ListScroll, TextField};
 
 /// Fields in the order of the form.
-const LABELS: [&str; FIELDS] = [
+pub(super) const LABELS: [&str; FIELDS] = [
     "Workspace",
     "Prompt",
     "Backend",
@@ -21,19 +18,17 @@ const LABELS: [&str; FIELDS] = [
     "Max cost",
     "Verify",
 ];
-const FIELDS: usize = 8;
+pub(super) const FIELDS: usize = 8;
 const WORKSPACE: usize = 0;
-const PROMPT: usize = 1;
+pub(super) const PROMPT: usize = 1;
 
 /// After the fields: two choices and the button.
-const ASK: usize = FIELDS;
-const CONVERSATION: usize = FIELDS + 1;
-const START: usize = FIELDS + 2;
+pub(super) const ASK: usize = FIELDS;
+pub(super) const CONVERSATION: usize = FIELDS + 1;
+pub(super) const START: usize = FIELDS + 2;
 const STOPS: usize = FIELDS + 3;
 
-const LABEL_COLUMNS: u16 = 18;
 const NO_CHECKS: &str = "permission checks will be off; the agent can do anything you can";
-const MAX_PROMPT_ROWS: u16 = 8;
 
 /// What a key did to the form.
 #[derive(Debug, PartialEq)]
@@ -45,12 +40,14 @@ pub(super) enum FormStep {
 
 #[derive(Debug)]
 pub(super) struct NewRunForm {
-    fields: [TextField; FIELDS],
-    asks: bool,
-    is_conversation: bool,
-    focus: usize,
+    pub(super) fields: [TextField; FIELDS],
+    pub(super) asks: bool,
+    pub(super) is_conversation: bool,
+    pub(super) focus: usize,
     /// Why it was not started, or that it is being started.
-    message: Option<(String, Role)>,
+    pub(super) message: Option<(String, Role)>,
+    /// Which rows are in view where the window is too small for all of them.
+    pub(super) scroll: ListScroll,
     /// Whether its run is being started. Until then nothing in it changes.
     is_starting: bool,
 }
@@ -67,6 +64,7 @@ impl NewRunForm {
             is_conversation: false,
             focus: PROMPT,
             message: None,
+            scroll: ListScroll::default(),
             is_starting: false,
         }
     }
@@ -183,82 +181,5 @@ impl NewRunForm {
             is_conversation: self.is_conversation,
         };
         FormStep::Requested(Box::new(Effect::Start(Box::new(request))))
-    }
-
-    pub(super) fn render(&self, area: Rect, buffer: &mut Buffer, theme: Theme) -> Option<Position> {
-        let mut cursor = None;
-        let fixed = u16::try_from(STOPS).unwrap_or(u16::MAX) + 2;
-        let prompt_rows = area.height.saturating_sub(fixed).clamp(1, MAX_PROMPT_ROWS);
-        put(buffer, area, 0, "New run", theme.style(Role::Strong));
-        let mut row = 1;
-        for (place, label) in LABELS.iter().enumerate() {
-            let height = if place == PROMPT { prompt_rows } else { 1 };
-            put(
-                buffer,
-                area,
-                row,
-                &self.marked(place, label),
-                self.label_style(place, theme),
-            );
-            let field_area = Rect::new(
-                area.x + LABEL_COLUMNS.min(area.width),
-                area.y + row,
-                area.width.saturating_sub(LABEL_COLUMNS),
-                height.min(area.height.saturating_sub(row)),
-            );
-            let position = self
-                .fields
-                .get(place)
-                .and_then(|field| field.render(field_area, buffer, theme));
-            if place == self.focus {
-                cursor = position;
-            }
-            row += height;
-        }
-        let choices = [
-            (ASK, "Ask", self.asks, "approve each action"),
-            (
-                CONVERSATION,
-                "Conversation",
-                self.is_conversation,
-                "wait for messages instead of looping",
-            ),
-        ];
-        for (place, label, is_on, meaning) in choices {
-            let mark = if is_on { "[x]" } else { "[ ]" };
-            let label = pad(&self.marked(place, label), usize::from(LABEL_COLUMNS));
-            let style = self.label_style(place, theme);
-            put(buffer, area, row, &format!("{label}{mark} {meaning}"), style);
-            if place == self.focus {
-                cursor = Some(Position::new(area.x + LABEL_COLUMNS + 1, area.y + row));
-            }
-            row += 1;
-        }
-        let start = self.marked(START, "[ Start ]");
-        put(buffer, area, row, &start, self.label_style(START, theme));
-        if self.focus == START {
-            cursor = Some(Position::new(area.x + 2, area.y + row));
-        }
-        if let Some((message, role)) = &self.message {
-            let message = one_line(message, usize::MAX);
-            let lines = run_view::wrap(&message, 0, usize::from(area.width));
-            for (place, line) in (row + 1..area.height).zip(lines.lines()) {
-                put(buffer, area, place, line, theme.style(*role));
-            }
-        }
-        cursor
-    }
-
-    /// `> Prompt`: what has the focus is also seen without colors.
-    fn marked(&self, place: usize, label: &str) -> String {
-        let mark = if place == self.focus { '>' } else { ' ' };
-        format!("{mark} {label}")
-    }
-
-    fn label_style(&self, place: usize, theme: Theme) -> ratatui::style::Style {
-        theme.style(match place == self.focus {
-            true => Role::Strong,
-            false => Role::Faint,
-        })
     }
 }

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use run_view::{
     DetailKind, DetailRow, PromptAction, RequestDetail, Stage, describe_permission, escape_hidden,
-    fold_blanks, one_line,
+    fold_blanks, one_line, option_keys,
 };
 use terminal_input::Key;
 
@@ -21,6 +21,7 @@ use crate::widgets::{put, put_spans, rows_of};
 
 const FIELD_ROWS: u16 = 3;
 const MAX_REMARK_ROWS: usize = 3;
+const MAX_GRANT_KEYS: usize = 9;
 
 /// What is asked, in one line.
 pub(crate) fn request_title(panel: &RequestPanel, columns: usize) -> String {
@@ -153,7 +154,9 @@ fn request_keys(panel: &RequestPanel) -> String {
         };
         let options = panel.prompt.option_count();
         let label = match row.action {
-            Action::ChooseOption => format!("1-{options}"),
+            // Of a question with more, the number is typed.
+            Action::ChooseOption if is_choosing => option_keys(options.min(MAX_GRANT_KEYS)),
+            Action::ChooseOption => option_keys(options),
             _ => row.label.to_owned(),
         };
         // There is room for what matters more.

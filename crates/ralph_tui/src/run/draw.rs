@@ -2,10 +2,10 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use run_view::width;
+use run_view::{one_line, width, wrap};
 
 use super::footer::render_footer;
-use super::header::{Presence, header_rows, note, render_header};
+use super::header::{Presence, header_rows, render_header};
 use super::screen::{RunScreen, is_quiet};
 use super::side_list;
 use crate::app::Now;
@@ -13,7 +13,11 @@ use crate::bindings::{Action, BoundRow, Context};
 use crate::request::{panel_rows, render_request, request_title};
 use crate::theme::{Role, Theme};
 use crate::transcript::Filter;
-use crate::widgets::{put, put_spans};
+use crate::widgets::put;
+
+/// Why the journal cannot be read, which is longest in a narrow window.
+const MAX_PROBLEM_COLUMNS: usize = 400;
+const MAX_PROBLEM_ROWS: usize = 4;
 
 impl RunScreen {
     pub(crate) fn render(
@@ -58,10 +62,17 @@ impl RunScreen {
             cursor = self.composer.render(place, buffer, theme).or(cursor);
         }
         if let Some(problem) = &self.problem {
-            let (above, row) = split_bottom(rest, 1);
+            let text = wrap(
+                &one_line(problem, MAX_PROBLEM_COLUMNS),
+                0,
+                usize::from(rest.width),
+            );
+            let lines: Vec<&str> = text.lines().take(MAX_PROBLEM_ROWS).collect();
+            let (above, place) = split_bottom(rest, u16::try_from(lines.len()).unwrap_or(1));
             rest = above;
-            let line = note(problem, usize::from(row.width), theme.style(Role::Bad));
-            put_spans(buffer, row, 0, &line);
+            for (row, line) in (0..).zip(lines) {
+                put(buffer, place, row, line, theme.style(Role::Bad));
+            }
         }
         let (rest, panel_cursor) = self.render_prompt(rest, buffer, theme, now);
         let rest = self.render_side(area.width, rest, buffer, theme);

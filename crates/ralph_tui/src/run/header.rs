@@ -4,7 +4,6 @@ use ralph_run::model::{RunModel, RunState, WaitingFor};
 use ralph_run::{EndReason, Open, short_run_id};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use run_view::{
     Activity, context_share, cost_of_limit, elapsed_seconds, format_seconds, iteration_of_limit, one_line,
@@ -280,9 +279,4 @@ fn state_role(run: &RunModel, presence: Presence) -> Role {
             Open::Known(_) | Open::Unknown(_) => Role::Warning,
         },
     }
-}
-
-/// A line of safe text in a role.
-pub(super) fn note(text: &str, columns: usize, style: Style) -> Line<'static> {
-    Line::from(Span::styled(one_line(text, columns), style))
 }

@@ -3,7 +3,7 @@
 use ralph_run::control::ControlCommand;
 use ratatui::layout::Position;
 use run_view::{PromptStep, one_line};
-use terminal_input::{Edit, Key};
+use terminal_input::{Edit, Key, OVERSIZED_PASTE};
 
 use super::screen::RunScreen;
 use crate::app::Now;
@@ -15,7 +15,7 @@ use crate::transcript::Jump;
 impl RunScreen {
     pub(crate) fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
         if *key == Key::OversizedPaste {
-            self.notice = Some("the paste was dropped: it is larger than 4 MiB".to_owned());
+            self.notice = Some(OVERSIZED_PASTE.to_owned());
             return Vec::new();
         }
         let is_dropped = self.drops_keys(now);

@@ -1,7 +1,7 @@
 //! Replies of the run to commands. A refusal brings back what was typed.
 
-use ralph_run::control::{ControlCommand, PermissionChoice};
-use run_view::one_line;
+use ralph_run::control::ControlCommand;
+use run_view::{one_line, permission_choice_words};
 
 use super::header::run_title;
 use super::screen::RunScreen;
@@ -98,14 +98,8 @@ fn done(command: &ControlCommand) -> Option<String> {
             return Some(format!("asked the agent for model {}", one_line(model, 60)));
         }
         ControlCommand::SetPermissionMode { mode } => {
-            let name = match mode {
-                PermissionChoice::Ask => "ask",
-                PermissionChoice::AcceptEdits => "accept edits",
-                PermissionChoice::Plan => "plan",
-                PermissionChoice::Refuse => "refuse",
-                PermissionChoice::Bypass => "bypass",
-            };
-            return Some(format!("permission mode is now {name}"));
+            let words = permission_choice_words(*mode);
+            return Some(format!("permission mode is now {words}"));
         }
         ControlCommand::TopUp(_) => "limits raised",
         ControlCommand::Answer { .. } | ControlCommand::CloseInput | ControlCommand::Status => return None,

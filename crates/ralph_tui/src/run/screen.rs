@@ -7,7 +7,7 @@ use agent_api::{Body, CloseReason, RequestId};
 use ralph_run::model::RunModel;
 use ralph_run::{Record, RunBody, RunEvent, RunKind, ViewUpdate};
 use ratatui::layout::Rect;
-use run_view::{armed_at, one_line};
+use run_view::{armed_at, describe_actor, one_line};
 use terminal_input::Key;
 
 use super::composer::Composer;
@@ -248,7 +248,9 @@ impl RunScreen {
         let by = self.answered.as_ref().filter(|(id, _)| id == request);
         let reason = self.closed.as_ref().filter(|(id, _)| id == request);
         match (by, reason.map(|(_, reason)| reason)) {
-            (Some((_, Some(by))), _) => format!("the request was answered by {}", one_line(by, 60)),
+            (Some((_, Some(by))), _) => {
+                format!("the request was answered {}", one_line(&describe_actor(by), 60))
+            }
             (Some((_, None)), _) => "the request was answered elsewhere".to_owned(),
             (None, Some(CloseReason::Answered)) => "the request was answered elsewhere".to_owned(),
             (None, Some(CloseReason::Denied)) => "the request was denied elsewhere".to_owned(),

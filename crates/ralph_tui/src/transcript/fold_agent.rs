@@ -1,14 +1,15 @@
 //! The part of `Transcript` that folds events of the agent.
 
 use agent_api::{
-    Body, CloseReason, Delta, DiscardReason, ErrorClass, ErrorInfo, Event, ItemDiscarded, ItemId, Notice,
-    Outcome, Part, Piece, PlanUpdated, RequestClosed, RequestId, Retry, Severity, TextBlock, ThinkingBlock,
-    ToolFinished, ToolKind, ToolStarted, ToolState, ToolStatus,
+    Body, CloseReason, Delta, ErrorClass, ErrorInfo, Event, ItemDiscarded, ItemId, Notice, Outcome, Part,
+    Piece, PlanUpdated, RequestClosed, RequestId, Retry, Severity, TextBlock, ThinkingBlock, ToolFinished,
+    ToolKind, ToolStarted, ToolState, ToolStatus,
 };
 use jiff::{SignedDuration, Timestamp};
 use run_view::{
-    Answer, CallEnd, RequestKind, describe_answer, describe_denial, describe_error, describe_rate_limit,
-    describe_retry, describe_task, describe_tool, escape_hidden,
+    Answer, CallEnd, EARLIER_CALL, RequestKind, describe_answer, describe_denial, describe_discard,
+    describe_error, describe_notice, describe_rate_limit, describe_retry, describe_session, describe_task,
+    describe_tool, escape_hidden,
 };
 
 use super::cell::{
@@ -57,9 +58,7 @@ impl Transcript {
             Body::Error(error) => self.error(error),
             Body::TurnFinished(turn) => self.outcome_error(Some(turn.outcome), turn.error.as_ref()),
             Body::SessionStarted(session) => {
-                let parts = [session.model.as_deref(), session.session_id.as_deref()];
-                let parts: Vec<&str> = parts.into_iter().flatten().collect();
-                self.notice_of(event, Role::Faint, "Session", parts.join(" "));
+                self.notice_of(event, Role::Faint, "Session", describe_session(session));
             }
             Body::TaskUpdated(task) => {
                 if let Some(text) = describe_task(task)
@@ -165,10 +164,7 @@ impl Transcript {
         let call = self.calls.remove(item);
         self.quiet_calls.remove(item);
         for index in texts.into_iter().flatten().chain(call) {
-            let note = match discarded.reason {
-                DiscardReason::Retry => "(answer discarded, retrying)",
-                DiscardReason::Superseded => "(answer replaced)",
-            };
+            let note = describe_discard(discarded.reason);
             let is_first = !std::mem::replace(&mut self.has_noted_discard, true);
             self.change(index, |kind| {
                 *kind = match is_first {
@@ -226,7 +222,7 @@ impl Transcript {
             }
             // It began before the records that are shown.
             (None, None) => {
-                let tool = ToolStarted::new(finished.item.clone(), "an earlier call", ToolKind::Other);
+                let tool = ToolStarted::new(finished.item.clone(), EARLIER_CALL, ToolKind::Other);
                 let cell = ToolCell::new(&tool, tool.name.clone(), now);
                 self.push_event(event, CellKind::Tool(Box::new(cell)))
             }
@@ -305,18 +301,14 @@ impl Transcript {
     }
 
     fn agent_notice(&mut self, event: &Event, notice: &Notice) {
-        let (role, label) = match notice.severity {
-            Severity::Debug => return,
-            Severity::Info => (Role::Faint, "Notice"),
-            Severity::Warning | Severity::Error => (Role::Warning, "Warning"),
+        let Some((label, text)) = describe_notice(notice) else {
+            return;
         };
-        let label = if notice.code == "stderr" { "Stderr" } else { label };
-        let message = if notice.message.trim().is_empty() {
-            &notice.code
-        } else {
-            &notice.message
+        let role = match notice.severity {
+            Severity::Debug | Severity::Info => Role::Faint,
+            Severity::Warning | Severity::Error => Role::Warning,
         };
-        self.notice_of(event, role, label, message.clone());
+        self.notice_of(event, role, label, text.to_owned());
     }
 
     fn error(&mut self, error: &ErrorInfo) {

@@ -3,8 +3,8 @@
 use ralph_run::model::Message;
 use ralph_run::{CooldownCause, LimitKind, Record, RunBody, RunEnded, RunEvent, VerifyFinished};
 use run_view::{
-    CallEnd, describe_attempt_retry, describe_command, describe_end, describe_forked, describe_limit_raised,
-    format_duration,
+    CallEnd, describe_attempt_retry, describe_command, describe_continued, describe_end, describe_forked,
+    describe_limit_raised, describe_suspended, format_duration,
 };
 
 use super::cell::{
@@ -114,19 +114,10 @@ impl Transcript {
                 self.notice(Role::Good, "Limit", describe_limit_raised(raised));
             }
             RunBody::Suspended(suspended) => {
-                let text = format!(
-                    "suspended with everything it started; `fg` or `kill -CONT {}` continues it",
-                    suspended.pid
-                );
-                self.notice(Role::Warning, "Notice", text);
+                self.notice(Role::Warning, "Notice", describe_suspended(suspended));
             }
             RunBody::Continued(continued) => {
-                let took = format_duration(continued.suspended_ms);
-                self.notice(
-                    Role::Warning,
-                    "Notice",
-                    format!("continued; suspended for {took}"),
-                );
+                self.notice(Role::Warning, "Notice", describe_continued(continued));
             }
             RunBody::MessageSent(_) | RunBody::MessageAwaited(_) | RunBody::StopStarted(_) => {}
             RunBody::RunEnded(ended) => self.run_ended(ended),

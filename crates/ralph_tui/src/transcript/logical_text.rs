@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use agent_api::{PlanStatus, PlanUpdated};
 use run_view::{describe_iteration, describe_plan, describe_verify, message_label, sanitise};
 
 use super::cell::{Ask, Cell, CellKind, RequestCell, RequestState, ToolCell, Wait};
@@ -15,8 +16,8 @@ pub(super) fn logical_text(cell: &Cell) -> String {
         CellKind::Text(text) | CellKind::Thinking(text) => sanitise(text.body.as_str()).into_owned(),
         CellKind::Tool(tool) => tool_text(tool),
         CellKind::Message(message) => sanitise(&message.text).into_owned(),
-        CellKind::Todo(_)
-        | CellKind::Request(_)
+        CellKind::Todo(todo) => todo_text(&todo.plan),
+        CellKind::Request(_)
         | CellKind::Iteration(_)
         | CellKind::Verify(_)
         | CellKind::Warning(_)
@@ -29,6 +30,23 @@ pub(super) fn logical_text(cell: &Cell) -> String {
             parts.join("\n")
         }
     }
+}
+
+/// As a task list of Markdown.
+fn todo_text(plan: &PlanUpdated) -> String {
+    let mut text = describe_plan(plan);
+    for (number, entry) in plan.entries.iter().enumerate() {
+        // A list begins after an empty line.
+        text.push_str(if number == 0 { "\n\n" } else { "\n" });
+        let (mark, remark) = match entry.status {
+            PlanStatus::Completed => ('x', ""),
+            PlanStatus::InProgress => (' ', " (in progress)"),
+            PlanStatus::Pending => (' ', ""),
+            PlanStatus::Cancelled => (' ', " (cancelled)"),
+        };
+        text.push_str(&format!("- [{mark}] {}{remark}", entry.text));
+    }
+    sanitise(&text).into_owned()
 }
 
 /// The command and its output, or the diff.

@@ -1,12 +1,15 @@
 //! The part of `View` that shows events of the agent.
 
 use agent_api::{
-    Body, CloseReason, Delta, DiscardReason, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated,
-    RequestId, Severity, Status as AgentStatus, ToolFinished, ToolKind, ToolStarted, ToolStatus,
+    Body, CloseReason, Delta, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated, RequestId,
+    Severity, Status as AgentStatus, ToolFinished, ToolKind, ToolStarted, ToolStatus,
 };
 
 use super::state::View;
-use run_view::{CallEnd, RequestKind, describe_permission};
+use run_view::{
+    CallEnd, EARLIER_CALL, INTERRUPTED, RequestKind, STDERR_LABEL, describe_discard, describe_notice,
+    describe_permission,
+};
 
 use crate::console::call_rows::{render_call, render_call_end, render_output};
 use crate::console::flow::Arrival;
@@ -32,7 +35,7 @@ impl View {
             Body::TextBlock(block) => {
                 self.block(event, &block.item, Part::Text, block.piece, &block.text);
                 if block.is_aborted {
-                    self.note(event, "(interrupted)");
+                    self.note(event, INTERRUPTED);
                 }
             }
             Body::ThinkingBlock(block) => {
@@ -145,13 +148,7 @@ impl View {
         let was_shown = self.flow.discard(&discarded.item, &mut self.page) || was_call;
         if was_shown && !self.has_noted_discard {
             self.has_noted_discard = true;
-            self.note(
-                event,
-                match discarded.reason {
-                    DiscardReason::Retry => "(answer discarded, retrying)",
-                    DiscardReason::Superseded => "(answer replaced)",
-                },
-            );
+            self.note(event, describe_discard(discarded.reason));
         }
     }
 
@@ -193,7 +190,7 @@ impl View {
             Some(call) => render_call_end(look, Some(&call.label), &end),
             // It began before the records that are shown.
             None if is_verbose || finished.status == ToolStatus::Failed => {
-                render_call_end(look, Some("an earlier call"), &end)
+                render_call_end(look, Some(EARLIER_CALL), &end)
             }
             None => return,
         };
@@ -212,26 +209,19 @@ impl View {
     }
 
     fn notice(&mut self, event: &Event, notice: &Notice) {
-        let is_verbose = self.options.is_verbose();
-        let (style, label, is_shown) = match notice.severity {
-            Severity::Debug => return,
-            Severity::Info => (Style::Faint, "Notice", is_verbose),
-            Severity::Warning | Severity::Error => {
-                (Style::Warning, "Warning", is_verbose || notice.code != "stderr")
-            }
+        let Some((label, text)) = describe_notice(notice) else {
+            return;
         };
-        let label = if notice.code == "stderr" { "Stderr" } else { label };
-        if is_shown {
-            let message = if notice.message.trim().is_empty() {
-                &notice.code
-            } else {
-                &notice.message
-            };
+        let (style, is_news) = match notice.severity {
+            Severity::Debug | Severity::Info => (Style::Faint, false),
+            Severity::Warning | Severity::Error => (Style::Warning, label != STDERR_LABEL),
+        };
+        if is_news || self.options.is_verbose() {
             let look = self.look_of(event);
             let rows = match label {
                 // The agent's own lines can be many and long.
-                "Stderr" => look.row(style, label, message),
-                _ => look.rows(style, label, message),
+                STDERR_LABEL => look.row(style, label, text),
+                _ => look.rows(style, label, text),
             };
             self.rows(event, &rows);
         }

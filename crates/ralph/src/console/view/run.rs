@@ -3,8 +3,7 @@
 use ralph_run::control::SendMode;
 use ralph_run::model::{Change, MessageState, RunState, WaitingFor};
 use ralph_run::{
-    Continued, IterationOutcome, RunBody, RunEnded, RunKind, RunStarted, Suspended, UnknownEvent, Warned,
-    WarningKind, short_run_id,
+    IterationOutcome, RunBody, RunEnded, RunKind, RunStarted, UnknownEvent, Warned, WarningKind, short_run_id,
 };
 
 use super::state::View;
@@ -14,7 +13,7 @@ use crate::console::run_rows::{
     render_iteration, render_iteration_end, render_limit_raised, render_message, render_verify,
 };
 use crate::console::style::Style;
-use run_view::{TERMINAL_ACTOR, format_duration, has_more_to_say, visible};
+use run_view::{TERMINAL_ACTOR, describe_continued, describe_suspended, has_more_to_say, visible};
 
 impl View {
     pub(super) fn run_event(&mut self, body: &RunBody) {
@@ -73,26 +72,14 @@ impl View {
             }
             RunBody::LimitRaised(raised) => self.push_rows(&render_limit_raised(look, raised)),
             RunBody::MessageAwaited(_) => self.await_message(),
-            RunBody::Suspended(suspended) => self.suspended(suspended),
-            RunBody::Continued(continued) => self.continued(continued),
+            RunBody::Suspended(suspended) => {
+                self.push_rows(&look.rows(Style::Warning, "Notice", &describe_suspended(suspended)));
+            }
+            RunBody::Continued(continued) => {
+                self.push_rows(&look.rows(Style::Warning, "Notice", &describe_continued(continued)));
+            }
             RunBody::RunEnded(ended) => self.run_ended(ended),
         }
-    }
-
-    fn suspended(&mut self, suspended: &Suspended) {
-        let text = format!(
-            "suspended with everything it started; `fg` or `kill -CONT {}` continues it",
-            suspended.pid
-        );
-        self.push_rows(&self.look.rows(Style::Warning, "Notice", &text));
-    }
-
-    fn continued(&mut self, continued: &Continued) {
-        let text = format!(
-            "continued; suspended for {}",
-            format_duration(continued.suspended_ms)
-        );
-        self.push_rows(&self.look.rows(Style::Warning, "Notice", &text));
     }
 
     /// Shows once how to send a message; the status line repeats it.

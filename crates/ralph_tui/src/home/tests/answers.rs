@@ -3,11 +3,12 @@
 use agent_api::{Body, RequestId};
 use ralph_run::control::{AnswerChoice, ControlCommand};
 use ralph_run::model::{RunState, WaitingFor};
+use ratatui::layout::Position;
 use terminal_input::Key;
 
 use super::{
-    Clock, HomeScreen, agent, asking, draw, id, model, permission, press, run, screen, text_of, waiting,
-    working,
+    Clock, HomeScreen, agent, asking, draw, id, model, permission, press, run, screen, selected, text_of,
+    waiting, working,
 };
 use crate::app::ClockRate;
 use crate::effect::Effect;
@@ -56,6 +57,20 @@ fn a_request_is_shown_in_full_before_it_can_be_answered() {
         [answer(AnswerChoice::allow_once())]
     );
     assert!(screen.dialog.is_none());
+}
+
+#[test]
+fn a_click_while_a_request_is_open_answers_and_opens_nothing() {
+    let mut clock = Clock::new();
+    let mut screen = asked("cargo test", &mut clock);
+    clock.pass(425);
+    for row in 0..SIZE.1 {
+        for column in 0..SIZE.0 {
+            assert_eq!(screen.click(Position::new(column, row), clock.now), []);
+        }
+    }
+    assert!(matches!(screen.dialog, Some(HomeDialog::Answer(_))));
+    assert_eq!(selected(&screen), Some(id(1)));
 }
 
 #[test]

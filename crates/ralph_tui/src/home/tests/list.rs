@@ -8,6 +8,7 @@ use terminal_input::Key;
 use super::{Clock, at, draw, ended, id, listed, press, run, screen, selected, text_of, waiting, working};
 use crate::app::{App, ClockRate};
 use crate::effect::Effect;
+use crate::home::HomeScreen;
 use crate::home::screen::HomeDialog;
 use crate::input::{Input, RunSummary};
 use crate::theme::{ColorScheme, Theme};
@@ -337,4 +338,33 @@ fn a_scrolled_list_says_how_much_is_hidden() {
     assert!(shown(&mut screen).contains("28 more ↓"), "{}", shown(&mut screen));
     press(&mut screen, "G", clock);
     assert!(shown(&mut screen).contains("28 more ↑"), "{}", shown(&mut screen));
+}
+
+#[test]
+fn the_filter_and_its_counts_fit_into_the_smallest_window() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1), ended(2)], clock);
+    press(&mut screen, "\t\tw/Task", clock);
+    screen.key(&Key::Enter, clock.now);
+    let (buffer, _) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
+    let picture = text_of(&buffer);
+    let filter = picture.lines().nth(1).unwrap();
+    assert!(
+        filter.starts_with("Filter: [active] [this workspace] Task"),
+        "{filter}"
+    );
+    assert!(filter.ends_with(" 1 of 2"), "{filter}");
+}
+
+#[test]
+fn a_question_hides_the_keys_that_do_not_work_meanwhile() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1)], clock);
+    let footer = |screen: &mut HomeScreen| {
+        let (buffer, _) = draw(screen, (80, 24), ColorScheme::Dark, clock.now);
+        text_of(&buffer).lines().last().unwrap_or_default().to_owned()
+    };
+    assert!(footer(&mut screen).contains("s stop"));
+    press(&mut screen, "s", clock);
+    assert_eq!(footer(&mut screen), "");
 }

@@ -17,9 +17,10 @@ use ratatui::layout::{Position, Rect};
 use terminal_input::Key;
 
 use super::HomeScreen;
-use crate::app::{Now, draw_notice};
+use crate::app::Now;
 use crate::effect::Effect;
 use crate::input::RunSummary;
+use crate::notice::Notice;
 use crate::theme::{ColorScheme, Theme};
 
 pub(super) fn at(text: &str) -> Timestamp {
@@ -191,8 +192,12 @@ pub(super) fn draw(
     let mut buffer = Buffer::empty(area);
     let theme = Theme::new(scheme);
     let cursor = screen.render(area, &mut buffer, theme, now);
-    if let Some(notice) = &screen.notice {
-        draw_notice(notice, area, &mut buffer, theme);
+    if let Some(notice) = screen
+        .notice
+        .as_deref()
+        .and_then(|text| Notice::new(text, now.instant))
+    {
+        notice.render(area, &mut buffer, theme);
     }
     (buffer, cursor)
 }

@@ -213,3 +213,59 @@ fn a_new_run_is_opened_only_where_it_was_asked_for() {
         assert!(text_of(&buffer).contains("started run"), "{key:?}");
     }
 }
+
+#[test]
+fn in_the_smallest_window_every_field_and_all_of_a_refusal_can_be_reached() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    press(&mut screen, "do it", clock);
+    let reason: Vec<String> = (1..=60).map(|number| format!("word{number}")).collect();
+    screen.key(&Key::Control('s'), clock.now);
+    screen.started(Err(reason.join(" ")), true);
+    let mut picture = || text_of(&draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now).0);
+    let first = picture();
+    assert!(
+        first.contains("New run · ") && first.contains("more ↓"),
+        "{first}"
+    );
+    assert!(first.contains("> Prompt"), "{first}");
+    for word in &reason {
+        assert!(first.contains(word), "{word}: {first}");
+    }
+    for label in [
+        "Backend",
+        "Mode",
+        "Model",
+        "Max iterations",
+        "Max cost",
+        "Verify",
+        "Ask",
+        "Conversation",
+        "[ Start ]",
+        "Workspace",
+        "Prompt",
+    ] {
+        screen.key(&Key::Character('\t'), clock.now);
+        let (buffer, cursor) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
+        let picture = text_of(&buffer);
+        let row = picture
+            .lines()
+            .position(|row| row.contains(&format!("> {label}")));
+        let row = row.unwrap_or_else(|| panic!("{label} is not in view:\n{picture}"));
+        assert_eq!(cursor.map(|cursor| usize::from(cursor.y)), Some(row), "{picture}");
+        assert!(picture.contains("word60"), "{picture}");
+    }
+}
+
+#[test]
+fn a_prompt_of_three_lines_is_seen_whole_in_the_smallest_window() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    for line in ["one", "two", "three"] {
+        press(&mut screen, line, clock);
+        screen.key(&Key::LineBreak, clock.now);
+    }
+    screen.key(&Key::Backspace, clock.now);
+    let picture = text_of(&draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now).0);
+    assert!(picture.contains("one") && picture.contains("three"), "{picture}");
+}

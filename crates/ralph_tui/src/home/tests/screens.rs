@@ -132,16 +132,44 @@ fn lost_and_suspended_runs_are_called_so() {
 
 #[test]
 fn a_request_is_below_the_list() {
-    let clock = Clock::new();
-    let mut screen = screen(three(), clock);
-    screen.set_preview(
-        &id(1),
-        super::asking(permission("cargo test\nrm -rf target")),
-        clock.now,
-    );
-    press(&mut screen, "y", clock);
-    let (buffer, _) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
-    insta::assert_snapshot!(picture(&buffer));
+    assert_pictures("request", |clock| {
+        let mut screen = screen(three(), clock);
+        let asked = super::asking(permission("cargo test\nrm -rf target"));
+        screen.set_preview(&id(1), asked, clock.now);
+        press(&mut screen, "y", clock);
+        screen
+    });
+}
+
+#[test]
+fn the_form_for_a_new_run_at_every_size() {
+    assert_pictures("new_run", |clock| {
+        let mut screen = screen(three(), clock);
+        press(&mut screen, "cFix the parser", clock);
+        screen.key(&Key::Control('s'), clock.now);
+        let names: Vec<String> = (1..=30).map(|number| format!("agent-{number}")).collect();
+        let reason = format!("`backend` must be one of {}", names.join(", "));
+        screen.started(Err(reason), true);
+        screen
+    });
+}
+
+#[test]
+fn the_question_before_a_run_is_stopped_at_every_size() {
+    assert_pictures("stop", |clock| {
+        let mut screen = screen(three(), clock);
+        press(&mut screen, "js", clock);
+        screen
+    });
+}
+
+#[test]
+fn the_filter_at_every_size() {
+    assert_pictures("filter", |clock| {
+        let mut screen = screen(three(), clock);
+        press(&mut screen, "\t/Task", clock);
+        screen
+    });
 }
 
 #[test]

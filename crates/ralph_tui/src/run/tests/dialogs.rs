@@ -237,7 +237,9 @@ fn a_message_that_was_sent_cannot_be_changed() {
     let mut desk = Desk::started(RunKind::Loop);
     queued(&mut desk, "one", "first");
     desk.run_event("message_sent", &json!({"message_id": "one"}));
-    assert_eq!(desk.press("Qd"), []);
+    desk.press("Q");
+    assert!(desk.shows("esc close") && !desk.shows("d withdraw"));
+    assert_eq!(desk.press("d"), []);
     assert!(desk.shows("the agent has this message already"));
     assert_eq!(desk.press("ex\n"), []);
 }

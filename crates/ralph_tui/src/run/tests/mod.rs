@@ -1,6 +1,8 @@
 //! Tests of the run screen and of the application around it. `Desk` is a user in front of a run.
 
 mod dialogs;
+mod hostile;
+mod notices;
 mod reading;
 mod reading_requests;
 mod requests;

@@ -119,18 +119,6 @@ fn the_line_of_a_conversation_stays_open() {
 }
 
 #[test]
-fn a_notice_is_shown_for_a_few_seconds() {
-    let mut desk = Desk::started(RunKind::Loop);
-    desk.input(Input::Notice("copied\u{1b}[2J".to_owned()));
-    assert!(desk.shows("copied"));
-    let tick = desk.app.next_tick(desk.now).unwrap();
-    assert!(tick <= desk.now.instant + Duration::from_secs(4));
-    desk.wait(4_000);
-    desk.input(Input::Tick);
-    assert!(!desk.shows("copied"));
-}
-
-#[test]
 fn clocks_tick_once_a_second_while_the_run_is_alive_and_never_after() {
     let mut desk = Desk::started(RunKind::Loop);
     let second = desk.now.instant + Duration::from_secs(1);
@@ -266,6 +254,19 @@ fn a_click_on_a_request_answers_nothing() {
             assert_eq!(desk.key(click), []);
         }
     }
+}
+
+#[test]
+fn a_click_at_the_moment_when_a_request_opens_answers_nothing() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.screen(80, 24);
+    // The request has come, and the screen that was clicked does not show it yet.
+    desk.ask("a");
+    let (action, column, row) = (MouseAction::Press, 3, 20);
+    assert_eq!(desk.key(Key::Mouse(Mouse { action, column, row })), []);
+    desk.screen(80, 24);
+    assert_eq!(desk.key(Key::Mouse(Mouse { action, column, row })), []);
+    assert!(desk.shows("Allow Bash: cargo test?"));
 }
 
 #[test]

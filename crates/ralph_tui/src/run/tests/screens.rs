@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use ralph_run::RunKind;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
-use run_view::is_forbidden;
 use serde_json::{Value, json};
 
 use super::{Desk, text_of};
+use crate::hostile_texts::assert_nothing_hostile;
 use crate::input::Input;
 use crate::theme::ColorScheme;
 
@@ -27,7 +27,7 @@ fn assert_screens(name: &str, prepare: impl Fn(&mut Desk)) {
             );
             prepare(&mut desk);
             let (buffer, cursor) = desk.buffer(columns, rows);
-            assert_safe(&buffer);
+            assert_nothing_hostile(&buffer, buffer.area, name);
             if scheme == ColorScheme::Dark {
                 shown = text_of(&buffer);
                 if let Some(cursor) = cursor {
@@ -39,13 +39,6 @@ fn assert_screens(name: &str, prepare: impl Fn(&mut Desk)) {
             }
         }
         insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), shown);
-    }
-}
-
-fn assert_safe(buffer: &Buffer) {
-    for cell in buffer.content() {
-        let forbidden = cell.symbol().chars().find(|character| is_forbidden(*character));
-        assert_eq!(forbidden, None, "{:?}", cell.symbol());
     }
 }
 
@@ -342,100 +335,53 @@ fn the_queue() {
 }
 
 /// What agents and repositories could write anywhere.
-const HOSTILE: [&str; 12] = [
-    "\u{1b}[2J\u{1b}[H",
-    "\u{1b}]52;c;aGk=\u{7}",
-    "\u{1b}]8;;http://evil\u{1b}\\link\u{1b}]8;;\u{1b}\\",
-    "\u{1b}P+q544e\u{1b}\\",
-    "\u{9b}31m",
-    "\u{202e}txt.exe",
-    "a\u{200b}b\u{2066}c",
-    "tab\there\r\nand \u{8}\u{8}\u{8}back",
-    "e\u{301}\u{301}\u{301}\u{301}",
-    "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字",
-    "\u{e000}\u{fffe}\u{feff}",
-    "\u{2028}\u{85}\u{b}\u{c}",
-];
 
 #[test]
-fn nothing_forbidden_reaches_the_screen_from_a_request() {
-    for hostile in HOSTILE {
-        let long = hostile.repeat(200);
-        let requests = [
-            (
-                "permission_requested",
-                json!({"request": "r", "tool": hostile, "kind": "execute", "subject": long,
-                "description": hostile, "input": {"command": long, hostile: hostile},
-                "grants": [{"id": "g", "kind": "rule", "destination": "session", "text": long}]}),
-            ),
-            (
-                "permission_requested",
-                json!({"request": "r", "tool": "Edit", "kind": "edit", "subject": hostile,
-                "input": {"file_path": hostile, "old_string": hostile, "new_string": long}}),
-            ),
-            (
-                "question_asked",
-                json!({"request": "r", "questions": [{"text": long, "header": hostile,
-                "options": [{"label": long, "description": hostile}, {"label": hostile}]}]}),
-            ),
-            ("plan_proposed", json!({"request": "r", "plan": long})),
-        ];
-        for (name, data) in &requests {
-            for (columns, rows) in SIZES {
-                let mut desk = Desk::started(RunKind::Loop);
-                desk.agent(name, data);
-                assert_safe(&desk.buffer(columns, rows).0);
-                desk.settle();
-                assert_safe(&desk.buffer(columns, rows).0);
-                desk.press("n");
-                desk.key(terminal_input::Key::Paste(hostile.to_owned()));
-                assert_safe(&desk.buffer(columns, rows).0);
-                desk.press("\u{1b}\t");
-                assert_safe(&desk.buffer(columns, rows).0);
-            }
-        }
-    }
+fn lasting_permissions_are_chosen_one_by_one() {
+    assert_screens("grants", |desk| {
+        desk.ask("a");
+        desk.settle();
+        desk.press("a1");
+    });
 }
 
 #[test]
-fn nothing_forbidden_reaches_the_screen_from_anywhere_else() {
-    for hostile in HOSTILE {
-        for (columns, rows) in SIZES {
-            let mut desk = Desk::new(RunKind::Loop);
-            desk.run_event(
-                "iteration_started",
-                &json!({"number": 1, "prompt": hostile, "role": hostile}),
-            );
-            desk.agent(
-                "session_started",
-                &json!({"session_id": hostile, "model": hostile, "permission_mode": hostile, "tools": []}),
-            );
-            desk.agent(
-                "tool_started",
-                &json!({"item": "t", "name": hostile, "kind": "execute", "state": "running", "subject": hostile}),
-            );
-            let change = json!({"path": hostile, "kind": "modified", "lines": [1, 1]});
-            desk.agent(
-                "tool_finished",
-                &json!({"item": "t", "status": "completed", "output": hostile, "changes": [change]}),
-            );
-            let sent = json!({"command_id": "c", "command": "send", "message_id": "m", "mode": "queue",
-                "text": hostile});
-            desk.run_event("command_received", &sent);
-            assert_safe(&desk.buffer(columns, rows).0);
-            desk.press("Qe");
-            assert_safe(&desk.buffer(columns, rows).0);
-            desk.press("\u{1b}\u{1b}p");
-            assert_safe(&desk.buffer(columns, rows).0);
-            desk.input(Input::Notice(hostile.to_owned()));
-            desk.input(Input::LoadFailed {
-                run: super::RUN.to_owned(),
-                reason: hostile.to_owned(),
-            });
-            assert_safe(&desk.buffer(columns, rows).0);
-            desk.press("\u{1b}/");
-            desk.key(terminal_input::Key::Paste(hostile.to_owned()));
-            assert_safe(&desk.buffer(columns, rows).0);
-        }
-    }
+fn the_second_of_two_questions() {
+    assert_screens("question_second", |desk| {
+        desk.question(&json!([{"text": "Which language?", "options": [{"label": "Rust"}, {"label": "C"}]},
+            {"text": "How fast?", "options": [{"label": "Very"}, {"label": "Less", "description": "but sure"}]}]));
+        desk.settle();
+        desk.press("1");
+        desk.settle();
+    });
+}
+
+#[test]
+fn more_permissions_are_confirmed() {
+    assert_screens("permission_mode_confirm", |desk| {
+        desk.press("p5");
+        desk.wait(500);
+        desk.press("\n");
+        desk.settle();
+    });
+}
+
+#[test]
+fn a_line_of_the_agent() {
+    assert_screens("page", |desk| {
+        let text = format!("{{\"type\":\"assistant\",\"text\":\"{}\"}}", "word ".repeat(400));
+        let title = "raw/1.ndjson, byte 0".to_owned();
+        desk.input(Input::Page { title, text });
+    });
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_any_further() {
+    assert_screens("problem", |desk| {
+        desk.input(Input::LoadFailed {
+            run: super::RUN.to_owned(),
+            reason: "the journal was written by a newer version of ralph (format 9); update ralph to read the rest of it"
+                .to_owned(),
+        });
+    });
 }

@@ -1,7 +1,7 @@
 //! A message of the user to the agent, and whether it was delivered.
 
 use ralph_run::model::MessageState;
-use run_view::message_label;
+use run_view::{actor_name, message_label};
 
 use super::super::cell::MessageCell;
 use super::super::layout::Setting;
@@ -17,7 +17,7 @@ pub(in crate::transcript) fn build(message: &MessageCell, sheet: &mut Sheet, set
     };
     let mut head = Line::of(message_label(message.state), Look::of(role)).overflowing(Overflow::Cut);
     if let Some(by) = &message.by {
-        head.push(&format!(" by {by}"), Look::of(Role::Faint));
+        head.push(&format!(" · from {}", actor_name(by)), Look::of(Role::Faint));
     }
     sheet.push(head);
     let (first, more) = super::text::first_line(&message.text);

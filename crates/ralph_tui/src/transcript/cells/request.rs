@@ -1,7 +1,7 @@
 //! What the agent asks a person: a permission, questions or the approval of a plan; and how it was answered.
 
 use agent_api::{PermissionRequested, Question};
-use run_view::{DetailKind, describe_permission, request_detail, visible};
+use run_view::{DetailKind, describe_permission_request, request_detail, visible};
 
 use super::super::cell::{Ask, RequestCell, RequestState};
 use super::super::line::{Line, Look, Overflow};
@@ -37,11 +37,7 @@ pub(in crate::transcript) fn build(request: &RequestCell, sheet: &mut Sheet) {
 
 /// Nothing in it is hidden, and what is too long says how much is missing. The panel where it is answered has all of it.
 fn push_permission(asked: &PermissionRequested, role: Role, sheet: &mut Sheet) {
-    let mut text = describe_permission(asked);
-    if let Some(description) = &asked.description {
-        text.push_str(if asked.subject.is_some() { " · " } else { ": " });
-        text.push_str(description);
-    }
+    let text = describe_permission_request(asked);
     super::labeled::push_labeled(sheet, "Permission", role, &visible(&text));
     for row in request_detail(asked).rows {
         let role = match row.kind {

@@ -16,7 +16,7 @@ pub(in crate::transcript) fn build(text: &TextCell, sheet: &mut Sheet) -> Markdo
 /// What stands below the text.
 pub(in crate::transcript) fn end(text: &TextCell, sheet: &mut Sheet) {
     if text.is_aborted {
-        sheet.push(Line::of("(interrupted)", Look::of(Role::Faint)));
+        sheet.push(Line::of(run_view::INTERRUPTED, Look::of(Role::Faint)));
     }
 }
 

@@ -9,74 +9,13 @@ use agent_api::{
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use run_view::is_forbidden;
 use serde_json::json;
-use unicode_width::UnicodeWidthStr as _;
 
 use super::story::Story;
+use crate::hostile_texts::{assert_nothing_hostile, hostile_texts};
 use crate::theme::Theme;
 use crate::transcript::TranscriptView;
 use crate::transcript::view::FoldTarget;
-
-fn texts() -> Vec<String> {
-    let payloads = include_str!("../../../../ralph/tests/console/payloads.json");
-    let payloads: Vec<serde_json::Value> = serde_json::from_str(payloads).unwrap();
-    let text_of = |payload: &serde_json::Value| payload["text"].as_str().unwrap().to_owned();
-    let mut texts: Vec<String> = payloads.iter().map(text_of).collect();
-    for last in ('@'..='~').step_by(3) {
-        texts.push(format!("a\u{1b}[1;2{last}b\u{9b}?25{last}c"));
-    }
-    for start in [
-        "\u{1b}]8;;http://evil\u{7}",
-        "\u{1b}]52;c;ZXZpbA==\u{1b}\\",
-        "\u{1b}P+q",
-        "\u{90}x",
-        "\u{9d}0;t",
-    ] {
-        for end in ["", "\u{7}", "\u{1b}\\", "\u{9c}", "\n"] {
-            texts.push(format!("{start}hidden{end}after"));
-        }
-    }
-    for code in (0x80_u8..0xa0).step_by(2) {
-        texts.push(format!("a{}b&#{code};&#x1b;[31m`&#27;`", char::from(code)));
-    }
-    for odd in [
-        '\u{202e}',
-        '\u{2066}',
-        '\u{200b}',
-        '\u{feff}',
-        '\u{e0041}',
-        '\u{ad}',
-        '\u{2028}',
-        '\0',
-        '\u{7f}',
-    ] {
-        texts.push(format!(
-            "**a{odd}b** [l{odd}](http://{odd}x) | {odd} |\n|--|\n# {odd}\n```{odd}\n{odd}code\n"
-        ));
-        texts.push(odd.to_string().repeat(100));
-    }
-    for column in 0..8 {
-        let edge = " ".repeat(column);
-        texts.push(format!("{edge}{}", "漢".repeat(100)));
-        texts.push(format!("{edge}{}\t|", "👩\u{200d}👩\u{200d}👧".repeat(40)));
-        texts.push(format!("{edge}\t\ta\tb\t{}", "e\u{301}".repeat(90)));
-    }
-    texts.push(format!("e{}", "\u{301}".repeat(10_000)));
-    texts.push("\u{301}\u{301}starts with marks".to_owned());
-    texts.push("x".repeat(1 << 20));
-    texts.push("word ".repeat(200_000));
-    texts.push("\t".repeat(100_000));
-    texts.push(format!("```\n{}\n```\n", "x\t".repeat(500_000)));
-    texts.push("\u{1b}[31ma\t\u{1b}[0m".repeat(100_000));
-    texts.push(format!("`{}", "```` ".repeat(10_000)));
-    texts.push("`".repeat(100_000));
-    texts.push("\u{1b}[31m".repeat(1_000));
-    texts.push("- ".repeat(500));
-    texts.push(">".repeat(500));
-    texts.push("[".repeat(2_000));
-    texts
-}
 
 /// The text as a string of JSON, in all places of arguments.
 fn call(item: &str, kind: ToolKind, text: &str) -> ToolStarted {
@@ -169,37 +108,6 @@ fn story(text: &str) -> Story {
     story
 }
 
-/// Nothing forbidden, nothing outside of the area, and no row that is wider than it seems.
-fn check(buffer: &Buffer, area: Rect, text: &str) {
-    let shown = text
-        .get(..60.min(text.floor_char_boundary(60)))
-        .unwrap_or_default();
-    for y in buffer.area.top()..buffer.area.bottom() {
-        let mut hidden = 0;
-        for x in buffer.area.left()..buffer.area.right() {
-            let symbol = buffer[(x, y)].symbol();
-            if !area.contains((x, y).into()) {
-                assert_eq!(symbol, "#", "spilled at {x},{y}: {shown:?}");
-                continue;
-            }
-            // A joiner between pictures is the only one that the sanitiser leaves.
-            let bad = symbol.chars().find(|it| is_forbidden(*it) && *it != '\u{200d}');
-            assert_eq!(bad, None, "{symbol:?} in {shown:?}");
-            assert!(symbol.len() <= 64, "{shown:?}");
-            if hidden > 0 {
-                assert_eq!(symbol, " ", "{shown:?}");
-                hidden -= 1;
-                continue;
-            }
-            assert!(
-                usize::from(area.right() - x) >= symbol.width(),
-                "{symbol:?} at the edge: {shown:?}"
-            );
-            hidden = symbol.width().saturating_sub(1);
-        }
-    }
-}
-
 /// Draws all of it, and of a giant text the beginning and the end.
 fn check_all(text: &str, is_unfolded: bool) {
     let story = story(text);
@@ -217,7 +125,7 @@ fn check_all(text: &str, is_unfolded: bool) {
             buffer[position].reset();
         }
         view.render(&story.transcript, area, &mut buffer, Theme::default(), story.at);
-        check(&buffer, area, text);
+        assert_nothing_hostile(&buffer, area, text);
         seen += 1;
         let is_top = view.is_at_top();
         if is_top || (is_giant && seen > story.transcript.len()) {
@@ -232,8 +140,7 @@ fn check_all(text: &str, is_unfolded: bool) {
 
 #[test]
 fn nothing_that_a_terminal_would_obey_reaches_a_buffer() {
-    let texts = texts();
-    assert!(texts.len() >= 200, "{}", texts.len());
+    let texts = hostile_texts();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {

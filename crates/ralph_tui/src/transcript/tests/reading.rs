@@ -1,6 +1,8 @@
 //! Scrolling, folding, selecting, searching and copying.
 
-use agent_api::{Body, ItemId, Part, ToolFinished, ToolKind, ToolStarted, ToolStatus};
+use agent_api::{
+    Body, ItemId, Part, PlanEntry, PlanStatus, PlanUpdated, ToolFinished, ToolKind, ToolStarted, ToolStatus,
+};
 use proptest::prelude::{prop, prop_assert_eq, proptest};
 
 use super::story::{Story, draw, rows_of};
@@ -357,4 +359,24 @@ fn iterations_after_a_raised_limit_are_counted_by_it() {
     story.run_json(&raised).run_json(&started);
     let rows = rows_of(&draw(&mut TranscriptView::default(), &story, 60, 10)).concat();
     assert!(rows.contains("Iteration 2 of 7"), "{rows}");
+}
+
+#[test]
+fn a_to_do_list_is_exported_as_a_task_list() {
+    let mut story = Story::new();
+    let entry = |text: &str, status| PlanEntry {
+        text: text.to_owned(),
+        status,
+    };
+    let entries = vec![
+        entry("Read", PlanStatus::Completed),
+        entry("Write", PlanStatus::InProgress),
+        entry("Test", PlanStatus::Pending),
+        entry("Rest", PlanStatus::Cancelled),
+    ];
+    story.agent(Body::PlanUpdated(PlanUpdated { item: None, entries }));
+    let markdown = story.transcript.to_markdown();
+    let list = "\n\n- [x] Read\n- [ ] Write (in progress)\n- [ ] Test\n- [ ] Rest (cancelled)\n";
+    assert!(markdown.starts_with("**Plan**: "), "{markdown}");
+    assert!(markdown.contains(list), "{markdown}");
 }
