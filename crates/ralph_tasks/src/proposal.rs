@@ -100,10 +100,10 @@ fn find_tasks(answer: &str) -> Result<Vec<Value>, String> {
                     None => {}
                 }
             }
-            Some(Err(problem)) if rest.contains("\"tasks\"") && found.is_none() => {
+            // Other braces are part of the text.
+            Some(Err(problem)) if rest.trim_start_matches('{').trim_start().starts_with("\"tasks\"") => {
                 let what = run_view::excerpt(&problem.to_string());
-                error = format!("the answer has no valid JSON object with a list `tasks`: {what}");
-                break;
+                error = format!("the JSON object with the list `tasks` is not valid: {what}");
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! Text as YAML that every program reads as that text.
 
-use yaml_tree::{Value, parse_document};
+use yaml_tree::{Node, Value, parse_document};
 
 /// Words that other YAML readers take for something else than text.
 const WORDS: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "y", "n"];
@@ -12,12 +12,14 @@ pub(crate) fn scalar(text: &str) -> String {
         && text.replace('_', "").parse::<f64>().is_ok();
     let has_mark =
         text.contains(|character: char| ",[]{}\"'\\".contains(character) || character.is_control());
+    // By itself, and as an item of a list, where other marks count.
     let reads_the_same = || {
-        let root = parse_document(&format!("k: {text}"));
-        root.is_ok_and(|root| {
-            root.get("k")
-                .is_some_and(|node| node.value == Value::Scalar(text.to_owned()))
-        })
+        let Ok(root) = parse_document(&format!("k: {text}\nl: [{text}]")) else {
+            return false;
+        };
+        let is_text = |node: &Node| node.value == Value::Scalar(text.to_owned());
+        let is_item = |node: &Node| matches!(&node.value, Value::List(items) if items.iter().all(is_text));
+        root.get("k").is_some_and(is_text) && root.get("l").is_some_and(is_item)
     };
     if !is_word && !is_number && !has_mark && reads_the_same() {
         return text.to_owned();
@@ -64,6 +66,7 @@ mod tests {
             ("~", "\"~\""),
             ("a \"b\"", "\"a \\\"b\\\"\""),
             ("src/**", "src/**"),
+            ("-", "\"-\""),
             ("**/*.rs", "\"**/*.rs\""),
         ] {
             assert_eq!(scalar(text), yaml);

@@ -41,7 +41,7 @@ fn answers_without_a_plan_are_refused() {
     insta::assert_snapshot!(refused(r#"{"tasks": []}"#), @"`tasks` is empty");
     let cut = refused(r#"{"tasks": [{"key": "a", "title": "#);
     assert!(
-        cut.starts_with("the answer has no valid JSON object with a list `tasks`"),
+        cut.starts_with("the JSON object with the list `tasks` is not valid: EOF"),
         "{cut}"
     );
     let many = format!(
