@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::stage::{Ran, Stage, says};
+use crate::terminal::Terminal;
 
 const PLAN: &str = r#"I read the repository.
 
@@ -100,4 +101,17 @@ fn without_a_terminal_a_plan_needs_yes_before_anything_runs() {
     let missing = plan(&stage, &["no-such-file.md", "--yes"]);
     assert!(missing.stderr.contains("cannot read `"), "{missing:?}");
     assert!(stage.runs().is_empty());
+}
+
+#[test]
+fn in_a_terminal_a_plan_is_written_only_when_it_is_accepted() {
+    let stage = Stage::new(&says(PLAN));
+    for (answer, code, count) in [("n\r", 1, 0), ("\r", 1, 0), ("y\r", 0, 3)] {
+        let mut terminal = Terminal::ralph(&stage, &["plan", "-p", "Support dates."]);
+        terminal.wait_for("Write 3 tasks? [y/N]");
+        assert_eq!(files(&stage).len(), 0, "nothing is written before the answer");
+        terminal.press(answer);
+        assert_eq!(terminal.wait().code(), Some(code));
+        assert_eq!(files(&stage).len(), count, "{answer:?}");
+    }
 }
