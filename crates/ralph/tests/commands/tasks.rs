@@ -114,7 +114,7 @@ fn tasks_are_added_listed_as_a_tree_and_explained() {
     zones  todo       Time zones
                       waits for parse
 
-    2 todo, 2 ready
+    1 todo, 2 ready
     ");
     let ready = repository.ralph(&["tasks", "--ready"]);
     insta::assert_snapshot!(masked(&ready.stdout, &names), @r"

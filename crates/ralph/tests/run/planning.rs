@@ -49,7 +49,7 @@ fn a_plan_that_fits_is_shown_and_written() {
             "todo       Time zones",
             "ready      Parse ISO dates",
             "",
-            " todo, 1 ready"
+            " 1 ready"
         ]
     );
     let files = files(&stage);
