@@ -63,16 +63,14 @@ impl fmt::Display for NotStarted {
             Self::Invalid { message } => formatter.write_str(message),
             Self::HasChildren { open: 1 } => formatter.write_str("done when its last open subtask is"),
             Self::HasChildren { open } => write!(formatter, "done when its {open} open subtasks are"),
-            Self::Blocked { ancestor, reason } => {
-                match ancestor {
-                    Some(ancestor) => write!(formatter, "{ancestor} above it is blocked")?,
-                    None => formatter.write_str("blocked")?,
+            Self::Blocked { ancestor, reason } => match (ancestor, reason) {
+                (None, Some(reason)) => formatter.write_str(reason),
+                (None, None) => formatter.write_str("blocked without a reason"),
+                (Some(ancestor), Some(reason)) => {
+                    write!(formatter, "{ancestor} above it is blocked: {reason}")
                 }
-                match reason {
-                    Some(reason) => write!(formatter, ": {reason}"),
-                    None => Ok(()),
-                }
-            }
+                (Some(ancestor), None) => write!(formatter, "{ancestor} above it is blocked"),
+            },
             Self::Failed { attempts, evidence } => {
                 let times = match attempts {
                     1 => "failed once".to_owned(),

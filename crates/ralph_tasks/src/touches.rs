@@ -25,9 +25,7 @@ pub fn first_overlap<'a>(first: &'a [String], second: &'a [String]) -> Option<(&
 /// Whether some path could match both patterns. A pattern also stands for everything below what it matches. Errs on the
 /// side of yes: character classes and alternatives count as if they matched anything.
 pub fn patterns_overlap(first: &str, second: &str) -> bool {
-    let (first, second) = (parts_of(first), parts_of(second));
-    // What is inside a folder overlaps with the folder, so the shorter pattern ends with `**`.
-    paths_meet(&first, &second)
+    paths_meet(&parts_of(first), &parts_of(second))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +43,7 @@ enum Symbol {
     Character(char),
 }
 
+/// The parts of a path, and `**` for what is below it.
 fn parts_of(pattern: &str) -> Vec<Part> {
     // Alternatives may contain a `/`, so from there on anything can follow.
     let (pattern, is_cut) = match pattern.find(['{', '[', '\\']) {
@@ -96,11 +95,10 @@ fn sequences_meet<T>(
         for (column, other) in second.iter().enumerate() {
             let at = |row: &[bool], column: usize| row.get(column).copied().unwrap_or_default();
             let (diagonal, above, left) = (at(&row, column), at(&row, column + 1), at(&next, column));
-            next.push(match (is_any(one), is_any(other)) {
-                (false, false) => diagonal && meet(one, other),
-                (true, false) => above || left,
-                (false, true) => above || left,
-                (true, true) => diagonal || above || left,
+            // One that stands for any number takes another element, or none.
+            next.push(match is_any(one) || is_any(other) {
+                true => above || left,
+                false => diagonal && meet(one, other),
             });
         }
         row = next;

@@ -28,7 +28,7 @@ const MAX_DESCRIPTION_BYTES: u64 = 256 << 10;
   ralph plan docs/rfc-12.md
   ralph plan -p \"Add a dark theme to the settings page\"
   ralph plan ROADMAP.md --yes         without asking, for scripts
-  gh issue view 12 | ralph plan -     read the description from stdin
+  gh issue view 12 | ralph plan - --yes
 
 The agent reads the repository in the mode `planner` and answers with tasks. They
 are checked, shown, and written to ralph/tasks when you accept them. A proposal

@@ -164,7 +164,10 @@ fn a_task_is_blocked_with_a_reason_and_unblocked() {
     let blocked = repository.ralph(&["tasks", "block", &id, "--why", "no answer: ask again"]);
     assert_eq!(blocked.code, Some(0), "{blocked:?}");
     let tree = repository.ralph(&["tasks"]).stdout;
-    assert!(tree.contains("blocked: no answer: ask again"), "{tree}");
+    assert!(
+        tree.contains("blocked  First\n                no answer: ask again\n"),
+        "{tree}"
+    );
     assert!(
         fs::read_to_string(repository.file(&id))
             .unwrap()

@@ -83,7 +83,7 @@ fn every_task_has_a_column_and_a_reason() {
     ddddd todo: done when its 2 open subtasks are
     eeeee done
     fff01 blocked: fffff above it is blocked: no answer yet
-    fffff blocked: blocked: no answer yet
+    fffff blocked: no answer yet
     ggggg doing
     hhhhh review
     jjjjj blocked: failed 2 times, last with: test failed: 12
