@@ -81,11 +81,9 @@ pub fn parse_proposal(answer: &str, backlog: &Backlog) -> Result<Proposal, Vec<S
 
 /// The list `tasks` of the last JSON object that has one: models write text before it, and sometimes an example.
 fn find_tasks(answer: &str) -> Result<Vec<Value>, String> {
-    let mut error = "the answer has no JSON object with a list `tasks`".to_owned();
-    let starts: Vec<usize> = answer.match_indices('{').map(|(start, _)| start).collect();
-    let mut found = None;
+    let mut found = Err("the answer has no JSON object with a list `tasks`".to_owned());
     let mut end = 0;
-    for start in starts {
+    for (start, _) in answer.match_indices('{') {
         if start < end {
             continue;
         }
@@ -95,20 +93,22 @@ fn find_tasks(answer: &str) -> Result<Vec<Value>, String> {
             Some(Ok(Value::Object(mut object))) => {
                 end = start + values.byte_offset();
                 match object.remove("tasks") {
-                    Some(Value::Array(tasks)) => found = Some(tasks),
-                    Some(_) => error = "`tasks` must be a list".to_owned(),
+                    Some(Value::Array(tasks)) => found = Ok(tasks),
+                    Some(_) => found = Err("`tasks` must be a list".to_owned()),
                     None => {}
                 }
             }
             // Other braces are part of the text.
             Some(Err(problem)) if rest.trim_start_matches('{').trim_start().starts_with("\"tasks\"") => {
                 let what = run_view::excerpt(&problem.to_string());
-                error = format!("the JSON object with the list `tasks` is not valid: {what}");
+                found = Err(format!(
+                    "the JSON object with the list `tasks` is not valid: {what}"
+                ));
             }
             _ => {}
         }
     }
-    found.ok_or(error)
+    found
 }
 
 struct Reader<'a> {
@@ -131,7 +131,7 @@ impl Reader<'_> {
             let is_taken =
                 |id: &TaskId| self.backlog.is_taken(id) || self.ids.values().any(|other| other == id);
             let id = TaskId::random(is_taken);
-            if self.ids.insert(key.to_owned(), id).is_some() {
+            if self.ids.insert(key.trim().to_owned(), id).is_some() {
                 let name = run_view::excerpt(key);
                 self.errors
                     .push(format!("task {}: the key `{name}` is used twice", place + 1));

@@ -91,13 +91,13 @@ const CRATES: [CrateRule; 16] = [
     },
     CrateRule {
         name: "yaml_tree",
-        owns: &["saphyr-parser", "strsim"],
+        owns: &["saphyr-parser"],
         depends_on: &[],
     },
     CrateRule {
         name: "ralph_tasks",
         owns: &[],
-        depends_on: &["ralph_run", "yaml_tree"],
+        depends_on: &["agent_api", "ralph_run", "run_view", "yaml_tree"],
     },
     CrateRule {
         name: "ralph",

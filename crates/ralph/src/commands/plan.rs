@@ -30,9 +30,9 @@ const MAX_DESCRIPTION_BYTES: u64 = 256 << 10;
   ralph plan ROADMAP.md --yes         without asking, for scripts
   gh issue view 12 | ralph plan - --yes
 
-The agent reads the repository in the mode `planner` and answers with tasks. They
-are checked, shown, and written to ralph/tasks when you accept them. A proposal
-that does not fit is shown with what is wrong, and nothing is written.")]
+The agent reads the repository in the mode `planner` and answers with tasks.
+They are checked, shown, and written to ralph/tasks when you accept them. If a
+proposal does not fit, ralph says what is wrong and writes nothing.")]
 pub struct PlanArgs {
     /// File that describes the work; `-` reads stdin
     #[arg(required_unless_present = "prompt", conflicts_with = "prompt")]

@@ -30,7 +30,7 @@ Tell me what you think."#;
     assert_eq!((iso.title.as_str(), iso.priority), ("ISO: 8601", 1));
     assert_eq!(iso.parent.as_ref(), Some(&dates.id));
     assert_eq!(iso.depends_on, [id("k3f9a")]);
-    assert_eq!(zones.depends_on, [iso.id.clone()]);
+    assert_eq!(zones.depends_on.first(), Some(&iso.id));
     assert_eq!(iso.verify, Vec::<String>::new());
 }
 
@@ -39,11 +39,14 @@ fn answers_without_a_plan_are_refused() {
     insta::assert_snapshot!(refused("I cannot do that."), @"the answer has no JSON object with a list `tasks`");
     insta::assert_snapshot!(refused(r#"{"tasks": {}}"#), @"`tasks` must be a list");
     insta::assert_snapshot!(refused(r#"{"tasks": []}"#), @"`tasks` is empty");
-    let cut = refused(r#"{"tasks": [{"key": "a", "title": "#);
-    assert!(
-        cut.starts_with("the JSON object with the list `tasks` is not valid: EOF"),
-        "{cut}"
-    );
+    let idea = r#"{"tasks": [{"key": "a", "title": "A"}]} Better: {"tasks": ["#;
+    for answer in [r#"{"tasks": [{"key": "a", "title": "#, idea] {
+        let cut = refused(answer);
+        assert!(
+            cut.starts_with("the JSON object with the list `tasks` is not valid: EOF"),
+            "{cut}"
+        );
+    }
     let many = format!(
         r#"{{"tasks": [{}]}}"#,
         vec![r#"{"key": "a", "title": "A"}"#; 101].join(",")
