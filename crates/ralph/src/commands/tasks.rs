@@ -226,7 +226,7 @@ pub struct UnblockArgs {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph tasks check
-  ralph tasks check && git commit -m "Plan the import" ralph/tasks
+  ralph tasks check && git commit -m \"Plan\" ralph/tasks
 
 Prints file:line:column and exits with code 1 if there is an error.")]
 pub struct CheckArgs {
