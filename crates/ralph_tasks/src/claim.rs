@@ -98,6 +98,14 @@ impl Claim {
         }
     }
 
+    /// Makes another run the one that works on the task.
+    pub(crate) fn hand_over(&mut self, next_run: &str) {
+        for failure in self.failures.iter_mut().filter(|failure| failure.run == self.run) {
+            next_run.clone_into(&mut failure.run);
+        }
+        next_run.clone_into(&mut self.run);
+    }
+
     /// Takes back the failure of this run: it has succeeded, or it does not count.
     pub(crate) fn forgive(&mut self) {
         self.failures.retain(|failure| failure.run != self.run);

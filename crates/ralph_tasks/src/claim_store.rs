@@ -119,6 +119,21 @@ impl ClaimStore {
         Ok(claim)
     }
 
+    /// Goes on with an attempt in another run, after the first one's runner is proven dead: the session is resumed, so
+    /// this is not a new attempt. Its failure stays counted, and the first run can no longer change the claim.
+    pub fn continue_as(
+        &self,
+        task: &TaskId,
+        run: &str,
+        next_run: &str,
+        at: Timestamp,
+    ) -> Result<Claim, ClaimError> {
+        self.change(task, run, |claim| {
+            claim.hand_over(next_run);
+            claim.since = at;
+        })
+    }
+
     /// The run has finished its work, which waits to be merged. Takes the failure of this attempt back.
     pub fn submit(&self, task: &TaskId, run: &str, at: Timestamp) -> Result<Claim, ClaimError> {
         self.change(task, run, |claim| {

@@ -111,6 +111,27 @@ fn a_task_is_taken_once_and_only_its_run_changes_the_claim() {
 }
 
 #[test]
+fn a_resumed_session_continues_the_attempt_under_another_run() {
+    let (_place, store) = store();
+    let task = id("k3f9a");
+    store.begin(&task, "run-1", Some("worker"), NOW).unwrap();
+    let claim = store.continue_as(&task, "run-1", "run-2", NOW).unwrap();
+    assert_eq!(
+        (claim.attempt, claim.failures.len(), claim.run.as_str()),
+        (1, 1, "run-2")
+    );
+    assert!(matches!(
+        store.submit(&task, "run-1", NOW),
+        Err(ClaimError::Fenced { .. })
+    ));
+    assert!(matches!(
+        store.continue_as(&task, "run-1", "run-3", NOW),
+        Err(ClaimError::Fenced { .. })
+    ));
+    assert_eq!(store.submit(&task, "run-2", NOW).unwrap().failures, []);
+}
+
+#[test]
 fn of_many_runs_that_want_a_task_exactly_one_gets_it() {
     let (_place, store) = store();
     let task = id("k3f9a");
@@ -123,7 +144,6 @@ fn of_many_runs_that_want_a_task_exactly_one_gets_it() {
             .collect();
         threads
             .into_iter()
-            .filter(|_| true)
             .map(|thread| usize::from(thread.join().unwrap()))
             .sum()
     });

@@ -1,6 +1,8 @@
 //! What is wrong in files, and where.
 
-use ralph_tasks::{Backlog, Status, parse_task};
+use proptest::prelude::{ProptestConfig, Strategy, prop_assert_eq, proptest};
+use proptest::sample::select;
+use ralph_tasks::{Backlog, FieldValue, Status, parse_task, replace_body, set_field};
 
 use crate::stage::{backlog, id, messages};
 
@@ -200,4 +202,55 @@ fn tasks_are_found_by_a_unique_beginning() {
     assert_eq!(backlog.find("abcde").unwrap().id, id("abcde"));
     insta::assert_snapshot!(backlog.find("k3").unwrap_err(), @"`k3` is the beginning of several task ids: k3f9a, k3zzz");
     insta::assert_snapshot!(backlog.find("q").unwrap_err(), @"there is no task `q`; `ralph tasks` lists them");
+}
+
+/// Pieces of task files in any order.
+fn scraps() -> impl Strategy<Value = String> {
+    let pieces = [
+        "---\n",
+        "id: k3f9a\n",
+        "title: T\n",
+        "title: ",
+        "status: todo # x\n",
+        "depends_on:\n  - abcde\n",
+        "touches: [",
+        "]",
+        "{",
+        "}",
+        "\"",
+        "'",
+        ": ",
+        "- a\n",
+        "\t",
+        "&a ",
+        "*a",
+        "# c\n",
+        "\n",
+        "\r\n",
+        "<<<<<<< a\n",
+        "é",
+        "\u{0}",
+        "|\n",
+        "? ",
+    ];
+    proptest::collection::vec(select(&pieces[..]), 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 4096, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_in_a_file_it_is_read_and_changed_without_a_panic(scraps in scraps(), has_head in proptest::bool::ANY) {
+        let head = if has_head { "---\nid: k3f9a\ntitle: T\n" } else { "" };
+        let text = format!("{head}{scraps}");
+        let before = parse_task("t.md", &text);
+        let _ = replace_body(&text, "Other.");
+        if let Ok(changed) = set_field(&text, "status", &FieldValue::Text("done".to_owned())) {
+            let after = parse_task("t.md", &changed).task;
+            if let (Some(before), Some(after)) = (before.task, after) {
+                prop_assert_eq!(after.status, Status::Done);
+                prop_assert_eq!((after.title, after.body, after.depends_on.len()), (before.title, before.body, before.depends_on.len()));
+            }
+        }
+    }
 }
