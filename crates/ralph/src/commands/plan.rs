@@ -9,15 +9,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use ralph_run::{Home, open_linked_file, short_run_id};
-use ralph_tasks::{Base, Board, Claims, Limits, Proposal, parse_proposal};
+use ralph_tasks::{Base, Board, Claims, Draft, Limits, Proposal, TASKS_FOLDER, TaskId, parse_proposal};
+use serde::Serialize;
 
 use self::answer::read_answer;
 use super::run::{self, RunArgs};
 use super::tasks::{Workplace, display_options, refuse_agents};
 use super::trust::{ask, is_terminal};
-use crate::console::{TaskTree, render_error, render_task_tree, write_stderr, write_stdout};
+use crate::console::{TaskTree, render_error, render_json, render_task_tree, write_stderr, write_stdout};
 use crate::failure::Failure;
-use crate::settings::{BackendName, SettingsLayer, ViewArgs, backend_parser};
+use crate::settings::{BackendName, Output, SettingsLayer, View, ViewArgs, backend_parser};
 
 /// A longer description is not one that a person has written.
 const MAX_DESCRIPTION_BYTES: u64 = 256 << 10;
@@ -68,12 +69,45 @@ pub struct PlanArgs {
 
     #[command(flatten)]
     pub view: ViewArgs,
+
+    /// Extra arguments passed to the agent's CLI
+    #[arg(last = true, value_name = "EXTRA")]
+    pub extra: Vec<String>,
+}
+
+/// A proposed task for programs.
+#[derive(Debug, Serialize)]
+struct Proposed<'a> {
+    id: &'a TaskId,
+    title: &'a str,
+    body: &'a str,
+    parent: Option<&'a TaskId>,
+    depends_on: &'a [TaskId],
+    priority: u8,
+    touches: &'a [String],
+    file: String,
+}
+
+impl<'a> From<&'a Draft> for Proposed<'a> {
+    fn from(draft: &'a Draft) -> Self {
+        Self {
+            id: &draft.id,
+            title: &draft.title,
+            body: &draft.body,
+            parent: draft.parent.as_ref(),
+            depends_on: &draft.depends_on,
+            priority: draft.priority,
+            touches: &draft.touches,
+            file: draft.file(),
+        }
+    }
 }
 
 /// Runs the planner and writes what is accepted. Gives the exit code.
 pub async fn execute(
     args: &PlanArgs,
     home: &Home,
+    view: &View,
     variables: &dyn Fn(&str) -> Option<String>,
     cwd: &Path,
 ) -> anyhow::Result<u8> {
@@ -101,6 +135,7 @@ pub async fn execute(
         trust: args.trust,
         no_trust: args.no_trust,
         view: args.view.clone(),
+        extra: args.extra.clone(),
         ..RunArgs::default()
     };
     let finished = run::carry_out(&run_args, home, variables, cwd).await?;
@@ -124,39 +159,41 @@ pub async fn execute(
             return Ok(1);
         }
     };
-    accept(args, &proposal, &place, variables)
+    show(&proposal, view, variables)?;
+    accept(args, &proposal, &place)
 }
 
-fn accept(
-    args: &PlanArgs,
-    proposal: &Proposal,
-    place: &Workplace,
-    variables: &dyn Fn(&str) -> Option<String>,
-) -> anyhow::Result<u8> {
+fn count(proposal: &Proposal) -> String {
+    match proposal.drafts.len() {
+        1 => "1 task".to_owned(),
+        count => format!("{count} tasks"),
+    }
+}
+
+/// Prints the proposal, after what the run has printed.
+fn show(proposal: &Proposal, view: &View, variables: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
+    if view.output == Output::Json {
+        let proposed: Vec<Proposed<'_>> = proposal.drafts.iter().map(Proposed::from).collect();
+        write_stdout(&render_json(&serde_json::json!({ "proposed": proposed }))?);
+        return Ok(());
+    }
     let proposed = proposal.backlog();
     let (base, claims) = (Base::Missing, Claims::new());
     let board = Board::new(&proposed, &base, &claims, Limits::default());
-    let count = proposal.drafts.len();
-    let tasks = if count == 1 { "task" } else { "tasks" };
-    write_stdout(&format!("\nProposed: {count} {tasks}\n\n"));
-    write_stdout(&render_task_tree(
-        &board,
-        &display_options(variables),
-        TaskTree::default(),
-    ));
-    if !args.yes
-        && !matches!(
-            ask(&format!("\nWrite {count} {tasks}? [y/N] "))?.as_str(),
-            "y" | "yes"
-        )
-    {
+    let tree = render_task_tree(&board, &display_options(variables), TaskTree::default());
+    write_stdout(&format!("\nProposed: {}\n\n{tree}", count(proposal)));
+    Ok(())
+}
+
+fn accept(args: &PlanArgs, proposal: &Proposal, place: &Workplace) -> anyhow::Result<u8> {
+    let count = count(proposal);
+    if !args.yes && !matches!(ask(&format!("\nWrite {count}? [y/N] "))?.as_str(), "y" | "yes") {
         write_stderr("ralph: nothing was written\n");
         return Ok(1);
     }
     place.folder.create(&proposal.drafts)?;
     write_stderr(&format!(
-        "ralph: wrote {count} {tasks} to `{}`; read and commit them so that they can be started\n",
-        ralph_tasks::TASKS_FOLDER
+        "ralph: wrote {count} to `{TASKS_FOLDER}`; read and commit them so that they can be started\n"
     ));
     Ok(0)
 }

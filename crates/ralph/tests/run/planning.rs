@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::stage::{Ran, Stage, says};
 use crate::terminal::Terminal;
 
@@ -114,4 +116,21 @@ fn in_a_terminal_a_plan_is_written_only_when_it_is_accepted() {
         assert_eq!(terminal.wait().code(), Some(code));
         assert_eq!(files(&stage).len(), count, "{answer:?}");
     }
+}
+
+#[test]
+fn programs_get_the_plan_as_the_last_line_of_json() {
+    let stage = Stage::new(&says(PLAN));
+    let planned = plan(&stage, &["-p", "Support dates.", "--yes", "--output", "json"]);
+    assert_eq!(planned.code, Some(0), "{planned:?}");
+    let last: Value = serde_json::from_str(planned.stdout.lines().last().unwrap()).unwrap();
+    let proposed = last["proposed"].as_array().unwrap();
+    assert_eq!(proposed[1]["title"], "Parse ISO dates");
+    assert_eq!(proposed[1]["parent"], proposed[0]["id"]);
+    assert!(
+        stage
+            .workspace()
+            .join(proposed[1]["file"].as_str().unwrap())
+            .is_file()
+    );
 }

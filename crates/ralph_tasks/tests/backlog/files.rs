@@ -233,7 +233,7 @@ fn scraps() -> impl Strategy<Value = String> {
         "|\n",
         "? ",
     ];
-    proptest::collection::vec(select(&pieces[..]), 0..24).prop_map(|pieces| pieces.concat())
+    proptest::collection::vec(select(pieces.to_vec()), 0..24).prop_map(|pieces| pieces.concat())
 }
 
 proptest! {
