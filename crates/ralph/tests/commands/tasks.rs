@@ -329,6 +329,33 @@ fn an_agent_can_read_the_tasks_and_not_change_them() {
 }
 
 #[test]
+fn a_verify_command_counts_only_as_it_was_committed() {
+    let repository = Repository::new();
+    let id = repository.add("First", &["--verify", "make test"]);
+    let show = || repository.ralph(&["tasks", "show", &id]).stdout;
+    let uncommitted = "  uncommitted verify: make test (does not count until it is committed)\n";
+    assert!(show().contains(uncommitted), "{}", show());
+    repository.commit();
+    assert!(
+        show().contains("  verify      make test\n") && !show().contains("uncommitted"),
+        "{}",
+        show()
+    );
+    repository.ralph(&["tasks", "edit", &id, "--verify", "true"]);
+    let shown = show();
+    assert!(
+        shown.contains("  verify      make test\n  uncommitted verify: true"),
+        "{shown}"
+    );
+    repository.ralph(&["tasks", "edit", &id, "--verify", ""]);
+    assert!(
+        show().contains("  uncommitted none of these (does not"),
+        "{}",
+        show()
+    );
+}
+
+#[test]
 fn a_claim_is_shown_and_protects_the_task() {
     let repository = Repository::new();
     let id = repository.add("First", &["--verify", "make test"]);

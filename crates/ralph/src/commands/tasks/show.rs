@@ -68,15 +68,18 @@ fn render(card: &Card<'_>, base: &Base) -> String {
     }
     if *effective != task.permissions {
         let reason = match base {
-            Base::Missing => "there is no commit yet",
-            Base::Commit(_) => "the file has others than the current commit, whose values count",
+            Base::Missing => "does not count without a commit",
+            Base::Commit(_) => "does not count until it is committed",
         };
-        let own = permissions(&task.permissions);
-        let own: Vec<String> = own
+        let own: Vec<String> = permissions(&task.permissions)
             .into_iter()
             .map(|(name, value)| format!("{name}: {value}"))
             .collect();
-        row("uncommitted", format!("{} ({reason})", own.join("; ")));
+        let own = match own.is_empty() {
+            true => "none of these".to_owned(),
+            false => own.join("; "),
+        };
+        row("uncommitted", format!("{own} ({reason})"));
     }
     if let Some(claim) = card.claim.filter(|claim| claim.is_held()) {
         let agent = claim
