@@ -17,6 +17,7 @@ use crate::commands::init::InitArgs;
 use crate::commands::interrupt::InterruptArgs;
 use crate::commands::logs::LogsArgs;
 use crate::commands::notify::NotifyArgs;
+use crate::commands::plan::PlanArgs;
 use crate::commands::queue::QueueArgs;
 use crate::commands::reindex::ReindexArgs;
 use crate::commands::replay::ReplayArgs;
@@ -27,6 +28,7 @@ use crate::commands::send::SendArgs;
 use crate::commands::serve::ServeArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::stop::StopArgs;
+use crate::commands::tasks::TasksArgs;
 use crate::commands::token::TokenArgs;
 use crate::commands::top_up::TopUpArgs;
 use crate::commands::trust::TrustArgs;
@@ -70,6 +72,8 @@ pub enum Command {
     Interrupt(InterruptArgs),
     Stop(StopArgs),
     TopUp(TopUpArgs),
+    Tasks(Box<TasksArgs>),
+    Plan(Box<PlanArgs>),
     Runs(RunsArgs),
     Show(ShowArgs),
     Logs(LogsArgs),
@@ -103,12 +107,14 @@ impl Command {
             Self::Logs(args) => args.view.quiet == Some(true),
             Self::Replay(args) => args.view.quiet == Some(true),
             Self::Demo(args) => args.view.quiet == Some(true),
+            Self::Plan(args) => args.view.quiet == Some(true),
             Self::Send(_)
             | Self::Queue(_)
             | Self::Answer(_)
             | Self::Interrupt(_)
             | Self::Stop(_)
             | Self::TopUp(_)
+            | Self::Tasks(_)
             | Self::Runs(_)
             | Self::Show(_)
             | Self::Doctor(_)

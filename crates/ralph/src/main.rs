@@ -95,6 +95,10 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Interrupt(args) => commands::interrupt::execute(&args, &home()?, &mut stdout()).await,
         Command::Stop(args) => commands::stop::execute(&args, &home()?, &mut stdout()).await,
         Command::TopUp(args) => commands::top_up::execute(&args, &home()?, &mut stdout()).await,
+        Command::Tasks(args) => commands::tasks::execute(&args, &home()?, &variables, &cwd).await,
+        Command::Plan(args) => {
+            commands::plan::execute(&args, &home()?, &view(&args.view)?, &variables, &cwd).await
+        }
         Command::Runs(args) => commands::runs::execute(&args, &home()?, &cwd),
         Command::Show(args) => commands::show::execute(&args, &home()?).await,
         Command::Logs(args) => commands::logs::execute(&args, &home()?, &view(&args.view)?).await,

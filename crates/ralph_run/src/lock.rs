@@ -162,8 +162,8 @@ fn has_ended(home: &Home, run_id: &str) -> bool {
         .is_some_and(|file| file.is_ended())
 }
 
-/// Waits for a lock that is only held for the time of a write.
-pub(crate) fn lock_briefly(path: &Path, patience: Duration) -> io::Result<File> {
+/// Waits for a lock that is only held for the time of a write. It is held as long as the file is open.
+pub fn lock_briefly(path: &Path, patience: Duration) -> io::Result<File> {
     if let Some(file) = try_open_locked(path)? {
         return Ok(file);
     }

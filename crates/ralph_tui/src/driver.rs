@@ -22,6 +22,7 @@ use std::sync::Arc;
 use ralph_run::Home;
 use terminal_input::{MouseReports, ScreenOptions, TerminalInput};
 
+pub use self::editor::edit_file;
 use self::event_loop::EventLoop;
 use self::panic_hook::PanicHook;
 use crate::bindings::Keymap;

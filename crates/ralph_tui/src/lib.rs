@@ -25,7 +25,7 @@ mod widgets;
 
 pub use app::{App, Now};
 pub use bindings::{KeyChanges, Keymap};
-pub use driver::{Actions, Exit, Start, TuiError, TuiOptions, run};
+pub use driver::{Actions, Exit, Start, TuiError, TuiOptions, edit_file, run};
 pub use effect::{Destination, Effect, StartRequest};
 pub use input::{Input, LoadedRun, MouseMode, Reply, RunSummary};
 pub use theme::{ColorScheme, Palette, Theme};

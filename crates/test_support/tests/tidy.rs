@@ -21,7 +21,7 @@ struct CrateRule {
     depends_on: &'static [&'static str],
 }
 
-const CRATES: [CrateRule; 14] = [
+const CRATES: [CrateRule; 16] = [
     CrateRule {
         name: "json_lines",
         owns: &["bytestring"],
@@ -90,6 +90,16 @@ const CRATES: [CrateRule; 14] = [
         depends_on: &["agent_api", "agent_process", "ralph_run", "ralph_store"],
     },
     CrateRule {
+        name: "yaml_tree",
+        owns: &["saphyr-parser"],
+        depends_on: &[],
+    },
+    CrateRule {
+        name: "ralph_tasks",
+        owns: &[],
+        depends_on: &["agent_api", "ralph_run", "run_view", "yaml_tree"],
+    },
+    CrateRule {
         name: "ralph",
         owns: &["clap", "clap_complete", "anyhow", "ureq", "hmac"],
         depends_on: &[
@@ -100,9 +110,11 @@ const CRATES: [CrateRule; 14] = [
             "ralph_run",
             "ralph_server",
             "ralph_store",
+            "ralph_tasks",
             "ralph_tui",
             "run_view",
             "terminal_input",
+            "yaml_tree",
         ],
     },
     CrateRule {

@@ -20,7 +20,7 @@ mod verify_programs;
 
 pub(super) use agent::{check_bypass, options, registry};
 pub use detach::{RunnerArgs, runner};
-pub(super) use foreground::console_options;
+pub(super) use foreground::{Finished, console_options};
 pub use launch::{Start, StartError, Started, start_detached};
 use prepare::FirstPrompt;
 pub(super) use resume::{session_of, use_backend_of};
@@ -38,7 +38,7 @@ use super::trust;
 use super::tui;
 use crate::console::write_stderr;
 use crate::settings::values::{StdinMarker, parse_stdin_marker};
-use crate::settings::{Settings, SettingsLayer, Verbosity, ViewArgs, unknown_variables};
+use crate::settings::{OpenedFile, Settings, SettingsLayer, Verbosity, ViewArgs, unknown_variables};
 
 /// Run an agent until its work is verified or a limit is reached
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -154,6 +154,47 @@ pub async fn execute(
     variables: &dyn Fn(&str) -> Option<String>,
     cwd: &Path,
 ) -> anyhow::Result<u8> {
+    let (opened, mut settings, resumed_from) = open(args, home, variables, cwd)?;
+    let prompt = prompt::read_prompt(&mut settings)?;
+    if settings.dry_run {
+        return dry_run::execute(home, &settings, prompt.as_deref(), opened.left_out()).await;
+    }
+    note_lost(home, &settings)?;
+    if settings.detach {
+        return detach::execute(home, settings, prompt, resumed_from).await;
+    }
+    settings.asks_about_limits |= is_watched(&settings);
+    if tui::opens(args.tui, &settings.view) {
+        let view = settings.view;
+        let run_id = detach::start(home, settings, prompt, resumed_from).await?;
+        return tui::show_run(home, &view, &run_id).await;
+    }
+    let first_prompt = FirstPrompt { prompt, resumed_from };
+    let finished = foreground::run(home, &settings, first_prompt).await?;
+    Ok(finished.exit_code)
+}
+
+/// Carries out a run in this terminal for another command.
+pub(super) async fn carry_out(
+    args: &RunArgs,
+    home: &Home,
+    variables: &dyn Fn(&str) -> Option<String>,
+    cwd: &Path,
+) -> anyhow::Result<Finished> {
+    let (_, mut settings, resumed_from) = open(args, home, variables, cwd)?;
+    let prompt = prompt::read_prompt(&mut settings)?;
+    note_lost(home, &settings)?;
+    settings.asks_about_limits |= is_watched(&settings);
+    foreground::run(home, &settings, FirstPrompt { prompt, resumed_from }).await
+}
+
+/// The settings of the run and the run that it resumes, with all warnings about them.
+fn open(
+    args: &RunArgs,
+    home: &Home,
+    variables: &dyn Fn(&str) -> Option<String>,
+    cwd: &Path,
+) -> anyhow::Result<(OpenedFile, Settings, Option<String>)> {
     let opened = trust::open_for_run(args, home, variables, cwd)?;
     let (mut settings, warnings) = opened.resolve(args, variables)?;
     let resumed_from = resume::resolve_run(&mut settings, home)?;
@@ -166,10 +207,11 @@ pub async fn execute(
             write_stderr(&format!("warning: {warning}\n"));
         }
     }
-    let prompt = prompt::read_prompt(&mut settings)?;
-    if settings.dry_run {
-        return dry_run::execute(home, &settings, prompt.as_deref(), opened.left_out()).await;
-    }
+    Ok((opened, settings, resumed_from))
+}
+
+/// Records the end of runs whose runner died, and reports them.
+fn note_lost(home: &Home, settings: &Settings) -> anyhow::Result<()> {
     home.prepare()?;
     let reconciled = reconcile(home, jiff::Timestamp::now())?;
     if settings.view.verbosity != Verbosity::Quiet {
@@ -177,17 +219,7 @@ pub async fn execute(
             write_stderr(&format!("ralph: run {} was lost: {}\n", lost.id, lost.evidence));
         }
     }
-    if settings.detach {
-        return detach::execute(home, settings, prompt, resumed_from).await;
-    }
-    settings.asks_about_limits |= is_watched(&settings);
-    if tui::opens(args.tui, &settings.view) {
-        let view = settings.view;
-        let run_id = detach::start(home, settings, prompt, resumed_from).await?;
-        return tui::show_run(home, &view, &run_id).await;
-    }
-    let first_prompt = FirstPrompt { prompt, resumed_from };
-    foreground::run(home, &settings, first_prompt).await
+    Ok(())
 }
 
 /// Whether a person at this terminal sees that a limit is reached and can raise it.

@@ -360,12 +360,12 @@ fn revoke(args: &TrustArgs, home: &Home, cwd: &Path) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn is_terminal() -> bool {
+pub(super) fn is_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// One line of the terminal, in lower case; empty at its end.
-fn ask(question: &str) -> io::Result<String> {
+pub(super) fn ask(question: &str) -> io::Result<String> {
     let mut stderr = io::stderr();
     write_stderr(question);
     stderr.flush()?;

@@ -22,6 +22,7 @@ mod run_rows;
 mod status;
 mod stdio;
 mod style;
+mod task_tree;
 mod terminal;
 mod view;
 
@@ -34,4 +35,5 @@ pub use options::{Mode, Options, Stdout};
 pub use plain::{render_error, terminal_width, write_stderr, write_stdout, write_text};
 pub(crate) use rows::measure_request;
 pub use stdio::is_stderr_shared;
+pub use task_tree::{TaskTree, render_ready_tasks, render_task_tree};
 pub use terminal::Console;

@@ -7,8 +7,8 @@ use agent_api::{AgentRegistry, Profile};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::{Deserialize, Serialize};
 
-use super::suggest::nearest_word;
 use super::values::excerpt;
+use yaml_tree::nearest_word;
 
 /// The first installed agent.
 const AUTO: &str = "auto";

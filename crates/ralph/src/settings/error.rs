@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::document::Position;
 use crate::cli::USAGE_EXIT_CODE;
+use yaml_tree::Position;
 
 /// `EX_CONFIG`.
 const CONFIG_EXIT_CODE: u8 = 78;

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::document::{Entry, Node, Position, Problem, Value, parse_document};
 use super::error::{SettingsError, Warning};
 use super::layer::{Layer as _, Setting};
 use super::suggest::nearest_key;
 use super::table::{SETTINGS, SettingsLayer, ViewArgs, mode_keys};
 use super::values::excerpt;
+use yaml_tree::{Entry, Node, Position, Problem, Value, parse_document};
 
 /// The file's name; it is at the top of the workspace.
 pub const CONFIG_FILE: &str = "ralph.yml";

@@ -15,12 +15,12 @@ use super::backend::{BackendName, backend_names, parse_backend};
 use super::choices::{
     AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, ThemeChoice, Transport,
 };
-use super::document::{Node, Problem, Value as Yaml};
 use super::permission::{parse_permission, permission_name, permission_names};
 use super::values::{
     Names, choice_names, excerpt, parse_choice, parse_count, parse_duration, parse_money, parse_names,
     parse_switch, parse_text, parse_tokens,
 };
+use yaml_tree::{Node, Problem, Value as Yaml};
 
 pub(super) trait Value: Sized {
     /// An empty variable means "off" instead of "not given".
@@ -295,7 +295,7 @@ impl Value for Variables {
 
     fn read(node: &Node, key: &str) -> Result<Self, Problem> {
         node.require_map(&format!("`{key}`"))?;
-        let variable = |entry: &super::document::Entry| {
+        let variable = |entry: &yaml_tree::Entry| {
             let name = excerpt(&entry.key);
             if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
                 return Err((entry.at, format!("`{name}` cannot name a variable")));

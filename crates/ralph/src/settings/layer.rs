@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::document::{Node, Problem};
 use super::error::SettingsError;
+use yaml_tree::{Node, Problem};
 
 /// One row of the reference: where a setting can be given and what it takes.
 #[derive(Debug, Clone, Copy)]

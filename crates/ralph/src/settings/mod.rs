@@ -8,7 +8,6 @@ mod agent;
 mod agents_page;
 mod backend;
 mod choices;
-mod document;
 mod error;
 mod file;
 mod kind;
@@ -34,7 +33,6 @@ pub use backend::{BackendName, backend_parser};
 pub use choices::{
     AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, ThemeChoice, Transport,
 };
-pub use document::Position;
 pub use error::{SettingsError, Warning};
 pub use file::{CONFIG_FILE, ConfigFile, FileEntry};
 pub use kind::{Program, Promise, Variables, show_duration};
@@ -53,3 +51,4 @@ pub use table::{ModeLayer, SETTINGS, SettingsLayer, ViewArgs, mode_keys};
 pub use view::{Verbosity, View, resolve_view};
 pub use watch::{WatchRule, WatchSettings};
 pub use workspace::find_workspace;
+pub use yaml_tree::Position;

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::choices::SessionPolicy;
-use super::document::{Node, Problem, Value as Yaml};
 use super::kind::Value;
 use super::layer::Layer as _;
 use super::prompt::PromptSource;
 use super::table::{ModeLayer, SettingsLayer};
 use super::values::excerpt;
+use yaml_tree::{Node, Problem, Value as Yaml};
 
 /// The tools of a built-in mode. Each agent's profile has its own names for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

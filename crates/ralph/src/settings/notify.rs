@@ -5,11 +5,11 @@ use std::path::{Path, is_separator};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::document::{Node, Problem, Value as Yaml};
 use super::error::SettingsError;
 use super::kind::{Value, wrong_kind};
 use super::table::SettingsLayer;
 use super::values::{choice_names, excerpt, parse_choice, parse_text};
+use yaml_tree::{Node, Problem, Value as Yaml};
 
 /// What a notification is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]

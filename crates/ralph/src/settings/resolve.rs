@@ -17,12 +17,12 @@ use super::mode::{Mode, all_modes, roles_from};
 use super::notify::NotifySettings;
 use super::prompt::PromptSource;
 use super::resolved::{AgentSettings, LimitSettings, RoleSettings, SessionStart, Settings};
-use super::suggest::nearest_word;
 use super::table::{SETTINGS, SettingsLayer};
 use super::values::{excerpt, parse_text};
 use super::view;
 use super::watch::WatchSettings;
 use crate::commands::run::RunArgs;
+use yaml_tree::nearest_word;
 
 /// Where relative paths start.
 #[derive(Debug, Clone, PartialEq, Eq)]

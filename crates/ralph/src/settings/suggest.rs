@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use yaml_tree::{edit_distance, nearest_word};
+
 use super::table::{SETTINGS, mode_keys};
 use super::values::excerpt;
 
@@ -20,9 +22,9 @@ pub(super) fn nearest_key(unknown: &str) -> Option<String> {
             let is_elsewhere = known_section != section;
             // The unit at the end of a key is easily forgotten.
             let stem = known_leaf.trim_end_matches("_seconds").trim_end_matches("_usd");
-            let distance = distance(leaf, known_leaf)
+            let distance = edit_distance(leaf, known_leaf)
                 .into_iter()
-                .chain(distance(leaf, stem))
+                .chain(edit_distance(leaf, stem))
                 .min()?;
             Some((distance, is_elsewhere, key))
         })
@@ -66,26 +68,8 @@ pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<String> {
     unknown.iter().map(warning).collect()
 }
 
-/// Of several words, the one that is most like another one.
-pub(super) fn nearest_word<'word>(
-    unknown: &str,
-    words: impl Iterator<Item = &'word str>,
-) -> Option<&'word str> {
-    words
-        .filter_map(|word| Some((distance(unknown, word)?, word)))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, word)| word)
-}
-
 fn split(key: &str) -> (&str, &str) {
     key.rsplit_once('.').unwrap_or(("", key))
-}
-
-/// How many characters must change, if they are few.
-fn distance(unknown: &str, known: &str) -> Option<usize> {
-    let normalised = unknown.to_ascii_lowercase().replace('-', "_");
-    let distance = strsim::damerau_levenshtein(&normalised, &known.to_ascii_lowercase());
-    (distance <= (known.len() / 3).max(1)).then_some(distance)
 }
 
 #[cfg(test)]

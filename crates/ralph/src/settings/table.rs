@@ -14,7 +14,6 @@ use super::backend::{BackendName, backend_parser};
 use super::choices::{
     AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, ThemeChoice, Transport,
 };
-use super::document::{Node, Problem};
 use super::error::SettingsError;
 use super::kind::{Program, Promise, Value, Variables};
 use super::layer::{Layer, Origin, Setting, layer};
@@ -23,6 +22,7 @@ use super::notify::{NotifyCommand, NotifyEvents, WebhookUrl};
 use super::permission::permission_parser;
 use super::values::{Names, parse_count, parse_duration, parse_money, parse_names, parse_tokens};
 use super::watch::WatchRule;
+use yaml_tree::{Node, Problem};
 
 /// Every setting, in the order of the reference.
 pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| [RUN_SETTINGS, VIEW_SETTINGS].concat());

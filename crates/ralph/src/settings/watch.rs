@@ -10,12 +10,12 @@ use ralph_run::watchdog::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::document::{Entry, Node, Problem, Value as Yaml};
 use super::kind::{Value, show_duration, wrong_kind};
 use super::layer::Layer as _;
 use super::table::SettingsLayer;
 use super::values::{excerpt, parse_count, parse_duration, parse_money};
 use crate::settings::SettingsError;
+use yaml_tree::{Entry, Node, Problem, Value as Yaml};
 
 /// An action and thresholds. What is absent has its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -33,6 +33,11 @@ fn stage() -> Stage {
     let hostile = Value::from(HOSTILE).to_string();
     let hostile = hostile.trim_matches('"');
     assert!(text.contains("LOOP_COMPLETE"));
+    // Escapes of YAML become the characters themselves.
+    let hostile_title = r#""x\e[2J\u202e\u009b""#;
+    let task = format!("---\nid: k3f9a\ntitle: {hostile_title}\n---\n{HOSTILE}\n");
+    std::fs::create_dir_all(stage.path("workspace/ralph/tasks")).unwrap();
+    std::fs::write(stage.path("workspace/ralph/tasks/k3f9a.md"), task).unwrap();
     std::fs::write(&journal, text.replace("LOOP_COMPLETE", hostile)).unwrap();
     stage
 }
@@ -46,6 +51,9 @@ fn command_lines() -> Vec<Vec<&'static str>> {
         "attach --output json",
         "queue latest --json",
         "answer latest --json",
+        "tasks --json",
+        "tasks show k3f9a --json",
+        "plan -b demo -p x --yes --output json --no-trust -- --demo-speed=max",
         "runs --json",
         "show --json",
         "logs --output json",

@@ -12,5 +12,6 @@ mod logs;
 mod readme;
 mod replay;
 mod stage;
+mod tasks;
 mod tokens;
 mod watching;

@@ -18,6 +18,7 @@ mod memory;
 mod naming;
 mod notifying;
 mod other_agents;
+mod planning;
 mod prompts;
 mod queue;
 mod recorder;

@@ -1,4 +1,5 @@
-//! What git knows about a run: the commit that it started from, the commits since then, and the files that changed.
+//! What git knows about a run: the commit that it started from, the commits since then, and the files that changed;
+//! and files as they are in a commit.
 //!
 //! An agent can write to the repository, so nothing in it may make git start a program: see `command.rs` for the
 //! questions that use the repository's own settings, and `private_repository.rs` for those that must not.
@@ -6,8 +7,10 @@
 mod changes;
 mod command;
 mod commits;
+mod committed_files;
 mod diff_output;
 mod private_repository;
 
 pub use changes::{ChangedFile, GitChanges, changes_since};
 pub use commits::{Commit, Commits, commits_since, start_commit};
+pub use committed_files::committed_files;

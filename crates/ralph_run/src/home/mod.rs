@@ -1,5 +1,6 @@
 //! `Home` and `RunDirectory`: one directory for each run, under the user's state directory.
 
+mod base32;
 mod clean;
 mod error;
 mod home_id;
@@ -9,12 +10,12 @@ mod regular_file;
 mod run_directory;
 mod run_id;
 
+pub use base32::{canonical_base32, is_base32, random_base32};
 pub use clean::{CleanMode, Cleaned, clean, remove_ended};
 pub use error::{Candidate, FindError, HomeError};
 pub use place::Home;
-pub(crate) use private::{
-    make_directory, make_directory_all, make_private_folder, new_file, private_file, protect,
-};
+pub use private::make_directory_all;
+pub(crate) use private::{make_directory, make_private_folder, new_file, private_file, protect};
 pub use regular_file::{open_linked_file, open_regular_file};
 pub(crate) use run_directory::MAX_SOCKET_PATH_BYTES;
 pub use run_directory::{RUN_ID_VARIABLE, RunDirectory};

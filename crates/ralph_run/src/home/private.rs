@@ -16,7 +16,7 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a directory and what is missing above it, for the user alone. What exists stays as it is.
-pub(crate) fn make_directory_all(path: &Path) -> io::Result<()> {
+pub fn make_directory_all(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }

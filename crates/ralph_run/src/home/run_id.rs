@@ -1,18 +1,14 @@
 //! Run ids: how `Home` makes, recognises, shortens and matches them with what people type.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
-
 use jiff::Timestamp;
 
-/// Crockford's base 32: no `i`, `l`, `o` and `u`, which look like other characters.
-const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+use super::base32::{canonical_base32, encode_base32, is_base32, random_number};
 
 /// Characters of the short part.
 const SHORT_CHARS: u32 = 8;
 
 pub(super) fn random_id(at: Timestamp) -> String {
-    new_id(at, RandomState::new().hash_one(std::process::id()))
+    new_id(at, random_number())
 }
 
 /// `20261115-235959-g4k7m2xq`: the time in UTC and the short part that people type. The first two characters of the short
@@ -20,11 +16,7 @@ pub(super) fn random_id(at: Timestamp) -> String {
 fn new_id(at: Timestamp, random: u64) -> String {
     let fraction = u64::from(at.subsec_nanosecond().unsigned_abs()) * 1024 / 1_000_000_000;
     let short = fraction << 30 | random & ((1 << 30) - 1);
-    let digit = |place: u32| {
-        let index = usize::try_from(short >> (5 * place) & 31).unwrap_or_default();
-        char::from(DIGITS.get(index).copied().unwrap_or(b'0'))
-    };
-    let short: String = (0..SHORT_CHARS).rev().map(digit).collect();
+    let short = encode_base32(short, SHORT_CHARS);
     format!("{}-{short}", at.strftime("%Y%m%d-%H%M%S"))
 }
 
@@ -37,7 +29,7 @@ pub(super) fn is_id(name: &str) -> bool {
     let has_time = has_digits(parts.next(), 8) && has_digits(parts.next(), 6);
     let is_short = parts.next().is_some_and(|short| match short.len() {
         6 => short.bytes().all(|byte| byte.is_ascii_hexdigit()),
-        8 => short.bytes().all(|byte| DIGITS.contains(&byte)),
+        8 => short.bytes().all(is_base32),
         _ => false,
     });
     has_time && is_short && parts.next().is_none()
@@ -68,7 +60,7 @@ pub(super) fn match_id(id: &str, typed: &str) -> Option<Match> {
             && from
                 .bytes()
                 .zip(typed.bytes())
-                .all(|(own, typed)| own == typed || own == canonical(typed))
+                .all(|(own, typed)| own == typed || own == canonical_base32(typed))
     };
     if typed.is_empty() {
         None
@@ -81,14 +73,6 @@ pub(super) fn match_id(id: &str, typed: &str) -> Option<Match> {
         })
     } else {
         is_alike(id, typed).then_some(Match::Beginning)
-    }
-}
-
-fn canonical(typed: u8) -> u8 {
-    match typed.to_ascii_lowercase() {
-        b'o' => b'0',
-        b'i' | b'l' => b'1',
-        other => other,
     }
 }
 

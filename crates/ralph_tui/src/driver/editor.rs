@@ -26,7 +26,7 @@ fn command_line(editor: &str, path: &str, line: Option<u64>) -> Vec<String> {
 }
 
 /// Opens a file in the editor and waits until it is closed. The terminal must have been given back.
-pub(super) fn edit_file(path: &str, line: Option<u64>) -> Result<(), String> {
+pub fn edit_file(path: &str, line: Option<u64>) -> Result<(), String> {
     let is_set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let editor = is_set("VISUAL")
         .or_else(|| is_set("EDITOR"))

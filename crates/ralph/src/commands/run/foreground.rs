@@ -21,10 +21,22 @@ use terminal_input::{TerminalControl, TerminalInput};
 /// How long the end of a run waits for a reader that has stopped reading, where it does not wait without limit.
 const STALL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Carries out the run. Gives the exit code.
-pub(super) async fn run(home: &Home, settings: &Settings, first_prompt: FirstPrompt) -> anyhow::Result<u8> {
+/// A run that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::commands) struct Finished {
+    pub(in crate::commands) run_id: String,
+    pub(in crate::commands) exit_code: u8,
+}
+
+/// Carries out the run.
+pub(super) async fn run(
+    home: &Home,
+    settings: &Settings,
+    first_prompt: FirstPrompt,
+) -> anyhow::Result<Finished> {
     let selected = prepare::choose(settings, Some(home)).await?;
     let directory = prepare::new_directory(home)?;
+    let run_id = directory.id().to_owned();
     let place = directory.path().display().to_string();
     let created = directory.path().to_owned();
     let prepared = match prepare::prepare(home, directory, settings, first_prompt, selected) {
@@ -111,7 +123,10 @@ pub(super) async fn run(home: &Home, settings: &Settings, first_prompt: FirstPro
         };
         notifier.finish(&mut signals, on_delay).await;
     }
-    Ok(interrupted.unwrap_or(ended.exit_code))
+    Ok(Finished {
+        run_id,
+        exit_code: interrupted.unwrap_or(ended.exit_code),
+    })
 }
 
 /// Drives the run, and confirms the first Ctrl-C: an agent may take seconds to end its turn.

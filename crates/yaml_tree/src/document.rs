@@ -1,4 +1,4 @@
-//! `Node`: a YAML tree with the position of every value. `file` reads settings from it.
+//! `Node`: a YAML tree with the position of every value, read by `parse_document`.
 //!
 //! `saphyr-parser` gives events with positions and has two small dependencies. A value stays the text that was
 //! written until a setting parses it, so `no` and `2.50` stay as they are. Deserialisers decide earlier, and know
@@ -34,16 +34,16 @@ impl From<Marker> for Position {
 }
 
 /// What is wrong, and where.
-pub(super) type Problem = (Position, String);
+pub type Problem = (Position, String);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) at: Position,
-    pub(super) value: Value,
+pub struct Node {
+    pub at: Position,
+    pub value: Value,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub enum Value {
     Null,
     Scalar(String),
     List(Vec<Node>),
@@ -51,34 +51,34 @@ pub(super) enum Value {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) at: Position,
-    pub(super) key: String,
-    pub(super) value: Node,
+pub struct Entry {
+    pub at: Position,
+    pub key: String,
+    pub value: Node,
 }
 
 impl Node {
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
             Value::Null | Value::Scalar(_) | Value::List(_) => &[],
         }
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+    pub fn get(&self, key: &str) -> Option<&Self> {
         let entry = self.entries().iter().find(|entry| entry.key == key)?;
         (entry.value.value != Value::Null).then_some(&entry.value)
     }
 
     /// The value of a key with its section, as in `cli.backend`.
-    pub(super) fn at_key(&self, key: &str) -> Option<&Self> {
+    pub fn at_key(&self, key: &str) -> Option<&Self> {
         if key.is_empty() {
             return None;
         }
         key.split('.').try_fold(self, Self::get)
     }
 
-    pub(super) fn require_map(&self, what: &str) -> Result<(), Problem> {
+    pub fn require_map(&self, what: &str) -> Result<(), Problem> {
         match self.value {
             Value::Map(_) | Value::Null => Ok(()),
             Value::Scalar(_) | Value::List(_) => Err((
@@ -89,7 +89,7 @@ impl Node {
     }
 
     /// For "must be …, not …".
-    pub(super) fn describe(&self) -> &'static str {
+    pub fn describe(&self) -> &'static str {
         match self.value {
             Value::Null => "nothing",
             Value::Scalar(_) => "a value",
@@ -100,7 +100,7 @@ impl Node {
 }
 
 /// Reads one document; an empty text is an empty mapping.
-pub(super) fn parse_document(text: &str) -> Result<Node, Problem> {
+pub fn parse_document(text: &str) -> Result<Node, Problem> {
     let mut reader = Reader {
         parser: Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text)),
     };
@@ -186,13 +186,21 @@ impl<'text> Reader<'text> {
                 _ => return Err((at, "a key must be a word".to_owned())),
             };
             if entries.iter().any(|entry| entry.key == key) {
-                return Err((at, format!("`{}` is given twice", super::values::excerpt(&key))));
+                return Err((at, format!("`{}` is given twice", excerpt(&key))));
             }
             let (event, value_at) = self.expect_next()?;
             let value = self.node(event, value_at, depth + 1)?;
             entries.push(Entry { at, key, value });
         }
     }
+}
+
+/// A key as it is quoted in a message: short, and without control characters.
+fn excerpt(key: &str) -> String {
+    const MAX_CHARACTERS: usize = 40;
+    let start = key.chars().take(MAX_CHARACTERS).flat_map(char::escape_default);
+    let mark = key.chars().nth(MAX_CHARACTERS).map(|_| '…');
+    start.chain(mark).collect()
 }
 
 fn problem(error: &ScanError) -> Problem {

@@ -1,0 +1,363 @@
+//! `Board`: where every task stands. Computed from the files, the base commit and the claims, without I/O.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::backlog::Backlog;
+use crate::base::Base;
+use crate::claim::{Claim, ClaimState};
+use crate::claim_store::Claims;
+use crate::id::TaskId;
+use crate::not_started::{Dependency, NotStarted};
+use crate::task::{Permissions, Status, Task};
+use crate::touches::first_overlap;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Column {
+    /// It waits for something.
+    Todo,
+    /// It can be worked on. Limits and overlaps may still hold it back for a while.
+    Ready,
+    Doing,
+    Review,
+    Done,
+    Blocked,
+}
+
+impl Column {
+    pub const ALL: [Self; 6] = [
+        Self::Todo,
+        Self::Ready,
+        Self::Doing,
+        Self::Review,
+        Self::Done,
+        Self::Blocked,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Todo => "todo",
+            Self::Ready => "ready",
+            Self::Doing => "doing",
+            Self::Review => "review",
+            Self::Done => "done",
+            Self::Blocked => "blocked",
+        }
+    }
+}
+
+/// How much is worked on at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Tasks that are worked on at the same time.
+    pub parallel: usize,
+    /// Tasks that are finished but not merged, those that are worked on included. `None` where nobody reviews.
+    pub max_review: Option<usize>,
+    /// Attempts before a task is blocked.
+    pub max_attempts: usize,
+    /// Tasks that may fail with the same error before nothing is started any more.
+    pub max_same_failures: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            parallel: 1,
+            max_review: Some(5),
+            max_attempts: 2,
+            max_same_failures: 3,
+        }
+    }
+}
+
+/// A task on the board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card<'a> {
+    pub task: &'a Task,
+    pub column: Column,
+    /// `None` for tasks that are done or worked on, and for those that can start now.
+    pub why: Option<NotStarted>,
+    pub claim: Option<&'a Claim>,
+    /// What the base commit lets it run. `None` if the commit does not have the task.
+    pub permissions: Option<&'a Permissions>,
+    /// The most urgent priority of this task and of those that wait for it.
+    pub urgency: u8,
+    /// How many tasks wait for it.
+    pub dependents: usize,
+}
+
+/// Several tasks that failed in the same way: something is wrong that is not about one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatedFailure {
+    pub evidence: String,
+    pub tasks: Vec<TaskId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Board<'a> {
+    pub backlog: &'a Backlog,
+    pub limits: Limits,
+    cards: BTreeMap<&'a TaskId, Card<'a>>,
+    repeated_failure: Option<RepeatedFailure>,
+}
+
+impl<'a> Board<'a> {
+    pub fn new(backlog: &'a Backlog, base: &'a Base, claims: &'a Claims, limits: Limits) -> Self {
+        let maker = Maker {
+            backlog,
+            base,
+            claims,
+            limits,
+        };
+        let dependents = dependents(backlog);
+        let mut cards: BTreeMap<&TaskId, Card<'a>> = BTreeMap::new();
+        for task in backlog.tasks() {
+            let (column, why) = maker.place(task);
+            let waiting = dependents.get(&task.id);
+            let priorities = waiting.into_iter().flatten().filter_map(|id| backlog.task(id));
+            let open = priorities.filter(|other| !maker.is_done(&other.id));
+            let card = Card {
+                task,
+                column,
+                why,
+                claim: claims.get(&task.id),
+                permissions: base.task(&task.id).map(|base| &base.permissions),
+                urgency: open
+                    .map(|other| other.priority)
+                    .chain([task.priority])
+                    .min()
+                    .unwrap_or(task.priority),
+                dependents: waiting.map_or(0, BTreeSet::len),
+            };
+            cards.insert(&task.id, card);
+        }
+        let mut board = Self {
+            backlog,
+            limits,
+            repeated_failure: repeated_failure(&cards, limits.max_same_failures),
+            cards,
+        };
+        board.hold_back();
+        board
+    }
+
+    /// Says of ready tasks why they cannot start now.
+    fn hold_back(&mut self) {
+        let unmerged: Vec<&Task> = self.unmerged().map(|card| card.task).collect();
+        let is_review_full = self.limits.max_review.filter(|limit| unmerged.len() >= *limit);
+        for card in self
+            .cards
+            .values_mut()
+            .filter(|card| card.column == Column::Ready)
+        {
+            let overlap = unmerged.iter().find_map(|other| {
+                let (touches, other_touches) = first_overlap(&card.task.touches, &other.touches)?;
+                Some(NotStarted::Overlaps {
+                    task: other.id.clone(),
+                    touches: touches.to_owned(),
+                    other_touches: other_touches.to_owned(),
+                })
+            });
+            let same_failure = self
+                .repeated_failure
+                .as_ref()
+                .map(|failure| NotStarted::SameFailure {
+                    tasks: failure.tasks.clone(),
+                });
+            let review = is_review_full.map(|limit| NotStarted::ReviewLimit { limit });
+            card.why = same_failure.or(overlap).or(review);
+        }
+    }
+
+    pub fn card(&self, id: &TaskId) -> Option<&Card<'a>> {
+        self.cards.get(id)
+    }
+
+    /// All cards, by id.
+    pub fn cards(&self) -> impl Iterator<Item = &Card<'a>> {
+        self.cards.values()
+    }
+
+    pub fn in_column(&self, column: Column) -> impl Iterator<Item = &Card<'a>> {
+        self.cards().filter(move |card| card.column == column)
+    }
+
+    /// Tasks that a run works on or that wait to be merged.
+    pub(crate) fn unmerged(&self) -> impl Iterator<Item = &Card<'a>> {
+        self.cards()
+            .filter(|card| matches!(card.column, Column::Doing | Column::Review))
+    }
+
+    /// The tasks that can be worked on, the first one first: the most urgent, counting what waits for them, then those
+    /// that most others wait for.
+    pub fn ready(&self) -> Vec<&Card<'a>> {
+        let mut ready: Vec<&Card<'a>> = self.in_column(Column::Ready).collect();
+        ready.sort_by_key(|card| (card.urgency, usize::MAX - card.dependents, &card.task.id));
+        ready
+    }
+
+    /// Why the task is not started. `None` if it is done, worked on, or can start now.
+    pub fn why_not_started(&self, id: &TaskId) -> Option<&NotStarted> {
+        self.card(id)?.why.as_ref()
+    }
+
+    pub fn repeated_failure(&self) -> Option<&RepeatedFailure> {
+        self.repeated_failure.as_ref()
+    }
+}
+
+struct Maker<'a> {
+    backlog: &'a Backlog,
+    base: &'a Base,
+    claims: &'a Claims,
+    limits: Limits,
+}
+
+impl Maker<'_> {
+    fn place(&self, task: &Task) -> (Column, Option<NotStarted>) {
+        if let Some(message) = self.backlog.invalid(&task.id) {
+            let message = message.to_owned();
+            return (Column::Todo, Some(NotStarted::Invalid { message }));
+        }
+        if self.is_done(&task.id) {
+            return (Column::Done, None);
+        }
+        if !self.backlog.children(&task.id).is_empty() {
+            return self.place_parent(task);
+        }
+        let claim = self.claims.get(&task.id);
+        match claim.map(|claim| claim.state) {
+            Some(ClaimState::Doing) => return (Column::Doing, None),
+            Some(ClaimState::Review) => return (Column::Review, None),
+            Some(ClaimState::Released) | None => {}
+        }
+        if let Some(blocked) = self.blocked(task) {
+            return (Column::Blocked, Some(blocked));
+        }
+        if let Some(claim) = claim.filter(|claim| claim.failed_attempts() >= self.limits.max_attempts) {
+            let failed = NotStarted::Failed {
+                attempts: claim.failed_attempts(),
+                evidence: claim.last_evidence().map(str::to_owned),
+            };
+            return (Column::Blocked, Some(failed));
+        }
+        if matches!(self.base, Base::Commit(_)) && self.base.task(&task.id).is_none() {
+            return (Column::Todo, Some(NotStarted::NotCommitted));
+        }
+        let waits: Vec<Dependency> = self
+            .backlog
+            .dependencies(&task.id)
+            .into_iter()
+            .filter(|id| !self.is_merged(id))
+            .map(|id| Dependency {
+                is_uncommitted: self.is_done(&id),
+                id,
+            })
+            .collect();
+        match waits.is_empty() {
+            true => (Column::Ready, None),
+            false => (Column::Todo, Some(NotStarted::WaitsFor { tasks: waits })),
+        }
+    }
+
+    fn place_parent(&self, task: &Task) -> (Column, Option<NotStarted>) {
+        if let Some(blocked) = self.blocked(task) {
+            return (Column::Blocked, Some(blocked));
+        }
+        let open = self
+            .backlog
+            .leaves(&task.id)
+            .into_iter()
+            .filter(|id| !self.is_done(id));
+        let why = NotStarted::HasChildren { open: open.count() };
+        (Column::Todo, Some(why))
+    }
+
+    fn blocked(&self, task: &Task) -> Option<NotStarted> {
+        let ancestors = self.backlog.ancestors(&task.id);
+        let tasks = std::iter::once(&task.id).chain(&ancestors);
+        let blocked = tasks
+            .filter_map(|id| self.backlog.task(id))
+            .find(|task| task.status == Status::Blocked)?;
+        Some(NotStarted::Blocked {
+            ancestor: (blocked.id != task.id).then(|| blocked.id.clone()),
+            reason: blocked.blocked_reason.clone(),
+        })
+    }
+
+    /// Whether its file says so; for a parent, whether those of all tasks below it do.
+    fn is_done(&self, id: &TaskId) -> bool {
+        let is_done = |id: &TaskId| {
+            self.backlog
+                .task(id)
+                .is_some_and(|task| task.status == Status::Done)
+        };
+        let leaves = self.backlog.leaves(id);
+        // Tasks that are their own ancestors have none.
+        !leaves.is_empty() && leaves.iter().all(is_done)
+    }
+
+    /// Whether the base commit says that it is done, and nobody has opened it again.
+    fn is_merged(&self, id: &TaskId) -> bool {
+        let is_in_base = |id: &TaskId| match self.base {
+            Base::Missing => true,
+            Base::Commit(_) => self.base.task(id).is_some_and(|base| base.status == Status::Done),
+        };
+        self.is_done(id) && self.backlog.leaves(id).iter().all(is_in_base)
+    }
+}
+
+/// For each task the ones that wait for it, directly or through others.
+fn dependents(backlog: &Backlog) -> BTreeMap<TaskId, BTreeSet<TaskId>> {
+    let mut direct: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+    for task in backlog.tasks() {
+        for dependency in backlog.dependencies(&task.id) {
+            for leaf in backlog.leaves(&dependency) {
+                direct.entry(leaf).or_default().push(task.id.clone());
+            }
+            direct.entry(dependency).or_default().push(task.id.clone());
+        }
+    }
+    let mut all = BTreeMap::new();
+    for id in direct.keys() {
+        let mut found = BTreeSet::new();
+        let mut open = vec![id];
+        while let Some(next) = open.pop() {
+            for waiting in direct.get(next).into_iter().flatten() {
+                if waiting != id && found.insert(waiting.clone()) {
+                    open.push(waiting);
+                }
+            }
+        }
+        all.insert(id.clone(), found);
+    }
+    all
+}
+
+/// The last failures of open tasks, if so many have the same error. Numbers differ from run to run and do not count.
+fn repeated_failure(cards: &BTreeMap<&TaskId, Card<'_>>, limit: usize) -> Option<RepeatedFailure> {
+    let mut by_error: BTreeMap<String, RepeatedFailure> = BTreeMap::new();
+    for card in cards.values().filter(|card| card.column != Column::Done) {
+        let claim = card.claim.filter(|claim| claim.state == ClaimState::Released);
+        let Some(evidence) = claim
+            .and_then(Claim::last_evidence)
+            .filter(|text| !text.is_empty())
+        else {
+            continue;
+        };
+        let error: String = evidence
+            .chars()
+            .filter(|character| !character.is_ascii_digit())
+            .collect();
+        let failure = by_error.entry(error).or_insert_with(|| RepeatedFailure {
+            evidence: evidence.to_owned(),
+            tasks: Vec::new(),
+        });
+        failure.tasks.push(card.task.id.clone());
+    }
+    by_error
+        .into_values()
+        .find(|failure| limit > 0 && failure.tasks.len() >= limit)
+}
