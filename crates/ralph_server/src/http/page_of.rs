@@ -62,7 +62,8 @@ mod tests {
 
     #[test]
     fn pages_follow_each_other_without_gaps_even_if_an_item_is_gone() {
-        let page = |items: &[i32], after: Option<i32>| page_of(items.to_vec(), after.as_ref(), 2, |item| *item);
+        let page =
+            |items: &[i32], after: Option<i32>| page_of(items.to_vec(), after.as_ref(), 2, |item| *item);
         let all = [1, 2, 3, 4, 5];
         assert_eq!(page(&all, None), (vec![1, 2], Some(2)));
         assert_eq!(page(&all, Some(2)), (vec![3, 4], Some(4)));

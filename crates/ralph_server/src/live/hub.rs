@@ -202,10 +202,8 @@ impl Hub {
                 continue;
             }
             match self.journals.presence(&run).await {
-                Some(presence) if presence.has_journal => {
-                    if self.follow_states.begin(&run, Instant::now()) {
-                        tasks.spawn(follow(self.clone(), run));
-                    }
+                Some(presence) if presence.has_journal && self.follow_states.begin(&run, Instant::now()) => {
+                    tasks.spawn(follow(self.clone(), run));
                 }
                 Some(_) => {}
                 None if self.follow_states.give_up(&run) => {
