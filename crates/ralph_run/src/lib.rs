@@ -27,7 +27,7 @@ pub use budget::{Budget, BudgetLimits};
 pub use driver::{DriveError, RoleSpec, RunSpec, Task, TaskReader, drive};
 pub use home::{
     Candidate, CleanMode, Cleaned, FindError, Home, HomeError, RUN_ID_VARIABLE, RunDirectory, clean,
-    open_linked_file, open_regular_file, remove_ended, short_run_id,
+    make_directory_all, open_linked_file, open_regular_file, private_file, remove_ended, short_run_id,
 };
 pub use journal::{
     Damage, DamageKind, EventHead, JournalError, JournalFollower, JournalItem, JournalLine, JournalMatch,
@@ -35,7 +35,7 @@ pub use journal::{
     RecordHead, RecordLine, Resumed, epoch_of, may_lack_text, read_journal, read_journal_tail, restore_text,
     restored_kind,
 };
-pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject};
+pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject, fnv1a, lock_briefly};
 pub use open::Open;
 pub use prices::{PriceSource, context_window, estimate, price_source};
 pub use reason::{EndReason, LimitKind};

@@ -21,7 +21,7 @@ struct CrateRule {
     depends_on: &'static [&'static str],
 }
 
-const CRATES: [CrateRule; 14] = [
+const CRATES: [CrateRule; 15] = [
     CrateRule {
         name: "json_lines",
         owns: &["bytestring"],
@@ -65,6 +65,11 @@ const CRATES: [CrateRule; 14] = [
         depends_on: &["agent_api", "agent_process", "json_lines"],
     },
     CrateRule {
+        name: "ralph_agents",
+        owns: &[],
+        depends_on: &["agent_api", "ralph_run"],
+    },
+    CrateRule {
         name: "run_view",
         owns: &[],
         depends_on: &["agent_api", "ralph_run"],
@@ -97,6 +102,7 @@ const CRATES: [CrateRule; 14] = [
             "agent_process",
             "demo_agent",
             "json_lines",
+            "ralph_agents",
             "ralph_run",
             "ralph_server",
             "ralph_store",

@@ -12,9 +12,8 @@ mod run_id;
 pub use clean::{CleanMode, Cleaned, clean, remove_ended};
 pub use error::{Candidate, FindError, HomeError};
 pub use place::Home;
-pub(crate) use private::{
-    make_directory, make_directory_all, make_private_folder, new_file, private_file, protect,
-};
+pub(crate) use private::{make_directory, make_private_folder, new_file, protect};
+pub use private::{make_directory_all, private_file};
 pub use regular_file::{open_linked_file, open_regular_file};
 pub(crate) use run_directory::MAX_SOCKET_PATH_BYTES;
 pub use run_directory::{RUN_ID_VARIABLE, RunDirectory};
