@@ -5,6 +5,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::commands::agents::AgentsArgs;
 use crate::commands::answer::AnswerArgs;
 use crate::commands::attach::AttachArgs;
 use crate::commands::clean::CleanArgs;
@@ -25,6 +26,7 @@ use crate::commands::runs::RunsArgs;
 use crate::commands::search::SearchArgs;
 use crate::commands::send::SendArgs;
 use crate::commands::serve::ServeArgs;
+use crate::commands::service::ServiceArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::stop::StopArgs;
 use crate::commands::token::TokenArgs;
@@ -74,6 +76,8 @@ pub enum Command {
     Show(ShowArgs),
     Logs(LogsArgs),
     Replay(ReplayArgs),
+    Agents(AgentsArgs),
+    Service(ServiceArgs),
     Doctor(DoctorArgs),
     Init(InitArgs),
     Trust(TrustArgs),
@@ -103,7 +107,9 @@ impl Command {
             Self::Logs(args) => args.view.quiet == Some(true),
             Self::Replay(args) => args.view.quiet == Some(true),
             Self::Demo(args) => args.view.quiet == Some(true),
-            Self::Send(_)
+            Self::Agents(_)
+            | Self::Service(_)
+            | Self::Send(_)
             | Self::Queue(_)
             | Self::Answer(_)
             | Self::Interrupt(_)
