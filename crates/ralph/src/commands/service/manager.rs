@@ -185,9 +185,9 @@ fn launchd_plist(program: &str, variables: &[(String, String)]) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&#38;")
+        .replace('<', "&#60;")
+        .replace('>', "&#62;")
 }
 
 #[cfg(test)]
@@ -234,7 +234,7 @@ WantedBy=default.target
         let manager = Manager::launchd(Path::new("/Users/me"));
         let plist = manager.unit(Path::new("/opt/ralph"), &variables()).unwrap();
         assert!(plist.contains("<key>AbandonProcessGroup</key><true/>"), "{plist}");
-        assert!(plist.contains("a\"b%c\\d &amp; &lt;e&gt;"), "{plist}");
+        assert!(plist.contains("a\"b%c\\d &#38; &#60;e&#62;"), "{plist}");
         assert!(plist.contains("<string>/opt/ralph</string><string>agents</string><string>up</string>"));
     }
 
