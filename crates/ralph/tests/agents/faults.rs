@@ -70,24 +70,30 @@ fn work_begins_again_where_the_backend_cannot_resume_a_session() {
     let stage = Stage::new(&works());
     let workspace = stage.path("other");
     std::fs::create_dir(&workspace).unwrap();
+    // The demo asks a question and waits for the answer.
+    std::fs::write(workspace.join("ralph.yml"), "ask: true\n").unwrap();
     let workspace = workspace.to_str().unwrap();
+    stage.says(&["trust", "--yes", workspace]);
     stage.says(&[
         "agents", "create", "a", "-b", "demo", "-C", workspace, "-p", "Do it.",
     ]);
     let up = stage.up();
-    let view = stage.wait_for("a run", "a", |view| {
-        let run = view["state"]["run"]["id"].as_str();
-        run.is_some_and(|run| stage.run_directory(run).join("run.json").exists())
+    let begun_after = |earlier: Option<&str>| {
+        let view = stage.wait_for("a run", "a", |view| {
+            let run = view["state"]["run"]["id"].as_str();
+            run.is_some_and(|run| Some(run) != earlier && stage.run_directory(run).join("run.json").exists())
+        });
+        view["state"]["run"]["id"].as_str().unwrap().to_owned()
+    };
+    let first = begun_after(None);
+    wait_until("the question", || {
+        let file = stage.run_file(&first);
+        file["status"]["state"] == "waiting" && !file["session_ids"][0].is_null()
     });
-    let first = view["state"]["run"]["id"].as_str().unwrap();
-    wait_until("the session", || {
-        !stage.run_file(first)["session_ids"][0].is_null()
-    });
-    stage.kill_runner(first);
-    stage.wait_for("the end of the work", "a", |view| {
-        view["state"]["last_outcome"] == "finished"
-    });
-    assert_eq!(stage.runs().len(), 2, "{}", up.said());
+    stage.kill_runner(&first);
+    let second = begun_after(Some(&first));
+    assert!(stage.run_file(&second)["resumed_from"].is_null(), "{}", up.said());
+    stage.says(&["agents", "stop", "a"]);
 }
 
 #[test]
