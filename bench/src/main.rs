@@ -1,5 +1,6 @@
 //! `bench`: measures ralph against its peers and its limits, in one run, on this machine.
 
+mod agents;
 mod arguments;
 mod corpus;
 mod cpu_time;
@@ -46,6 +47,8 @@ and of `ralph serve` (serve: all of these):
   serve_half_open [--sockets N]
   serve_away      [--agents N] [--asks N] [--seconds N]
   serve_kill      [--rounds N] [--agents N] [--runs N]
+and of named agents:
+  agents_plan     [--agents N] [--rounds N]
 and of the terminal UI (tui: all of these):
   tui_open        [--records N] [--keys N] [--rounds N]
   tui_home        [--runs N] [--live N] [--keys N] [--seconds N]
@@ -103,6 +106,7 @@ fn perform(what: &str) -> Result<(), String> {
         "serve_away" => serve::away(rest),
         "serve_kill" => serve::kill(rest),
         "tui" => tui::all(rest),
+        "agents_plan" => agents::plan_all(rest),
         "tui_open" => tui::open(rest),
         "tui_home" => tui::home(rest),
         "tui_flood" => tui::flood(rest),
@@ -139,5 +143,6 @@ fn everything() -> Result<(), String> {
     search::in_postgres(none())?;
     store::run(none())?;
     serve::all(none())?;
+    agents::plan_all(none())?;
     tui::all(none())
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::commands::agents::AgentsArgs;
 use crate::commands::answer::AnswerArgs;
 use crate::commands::attach::AttachArgs;
 use crate::commands::clean::CleanArgs;
@@ -26,6 +27,7 @@ use crate::commands::runs::RunsArgs;
 use crate::commands::search::SearchArgs;
 use crate::commands::send::SendArgs;
 use crate::commands::serve::ServeArgs;
+use crate::commands::service::ServiceArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::stop::StopArgs;
 use crate::commands::tasks::TasksArgs;
@@ -78,6 +80,8 @@ pub enum Command {
     Show(ShowArgs),
     Logs(LogsArgs),
     Replay(ReplayArgs),
+    Agents(AgentsArgs),
+    Service(ServiceArgs),
     Doctor(DoctorArgs),
     Init(InitArgs),
     Trust(TrustArgs),
@@ -108,7 +112,9 @@ impl Command {
             Self::Replay(args) => args.view.quiet == Some(true),
             Self::Demo(args) => args.view.quiet == Some(true),
             Self::Plan(args) => args.view.quiet == Some(true),
-            Self::Send(_)
+            Self::Agents(_)
+            | Self::Service(_)
+            | Self::Send(_)
             | Self::Queue(_)
             | Self::Answer(_)
             | Self::Interrupt(_)

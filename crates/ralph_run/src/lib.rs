@@ -28,7 +28,7 @@ pub use driver::{DriveError, RoleSpec, RunSpec, Task, TaskReader, drive};
 pub use home::{
     Candidate, CleanMode, Cleaned, FindError, Home, HomeError, RUN_ID_VARIABLE, RunDirectory,
     canonical_base32, clean, is_base32, make_directory_all, open_linked_file, open_regular_file,
-    random_base32, remove_ended, short_run_id,
+    private_file, random_base32, remove_ended, short_run_id,
 };
 pub use journal::{
     Damage, DamageKind, EventHead, JournalError, JournalFollower, JournalItem, JournalLine, JournalMatch,
@@ -36,7 +36,7 @@ pub use journal::{
     RecordHead, RecordLine, Resumed, epoch_of, may_lack_text, read_journal, read_journal_tail, restore_text,
     restored_kind,
 };
-pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject, lock_briefly};
+pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject, fnv1a, lock_briefly};
 pub use open::Open;
 pub use prices::{PriceSource, context_window, estimate, price_source};
 pub use reason::{EndReason, LimitKind};

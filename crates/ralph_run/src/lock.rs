@@ -162,7 +162,7 @@ fn has_ended(home: &Home, run_id: &str) -> bool {
         .is_some_and(|file| file.is_ended())
 }
 
-/// Waits for a lock that is only held for the time of a write. It is held as long as the file is open.
+/// Waits for a lock that is only held for the time of a write. The lock is released when the file is dropped.
 pub fn lock_briefly(path: &Path, patience: Duration) -> io::Result<File> {
     if let Some(file) = try_open_locked(path)? {
         return Ok(file);
@@ -269,7 +269,7 @@ pub(crate) fn remove_unused(home: &Home, before: std::time::SystemTime) {
 }
 
 /// The 64-bit FNV-1a hash: stable over versions, which the standard library's is not.
-pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
+pub fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })

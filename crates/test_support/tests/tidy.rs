@@ -21,7 +21,7 @@ struct CrateRule {
     depends_on: &'static [&'static str],
 }
 
-const CRATES: [CrateRule; 16] = [
+const CRATES: [CrateRule; 17] = [
     CrateRule {
         name: "json_lines",
         owns: &["bytestring"],
@@ -63,6 +63,11 @@ const CRATES: [CrateRule; 16] = [
         name: "ralph_run",
         owns: &[],
         depends_on: &["agent_api", "agent_process", "json_lines"],
+    },
+    CrateRule {
+        name: "ralph_agents",
+        owns: &[],
+        depends_on: &["agent_api", "ralph_run"],
     },
     CrateRule {
         name: "run_view",
@@ -107,6 +112,7 @@ const CRATES: [CrateRule; 16] = [
             "agent_process",
             "demo_agent",
             "json_lines",
+            "ralph_agents",
             "ralph_run",
             "ralph_server",
             "ralph_store",

@@ -1,5 +1,6 @@
 //! The commands: one file each, with its arguments and `execute`.
 
+pub mod agents;
 pub mod answer;
 pub mod attach;
 pub mod clean;
@@ -23,6 +24,7 @@ pub mod runs;
 pub mod search;
 pub mod send;
 pub mod serve;
+pub mod service;
 pub mod show;
 pub mod stop;
 pub mod tasks;

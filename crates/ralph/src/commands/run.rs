@@ -21,6 +21,7 @@ mod verify_programs;
 pub(super) use agent::{check_bypass, options, registry};
 pub use detach::{RunnerArgs, runner};
 pub(super) use foreground::{Finished, console_options};
+pub(super) use launch::is_starting;
 pub use launch::{Start, StartError, Started, start_detached};
 use prepare::FirstPrompt;
 pub(super) use resume::{session_of, use_backend_of};

@@ -42,6 +42,11 @@ impl Home {
         self.state.join("runs")
     }
 
+    /// Where named agents are kept, each in a directory of its own.
+    pub fn agents_directory(&self) -> PathBuf {
+        self.state.join("agents")
+    }
+
     pub(crate) fn locks_directory(&self) -> PathBuf {
         self.state.join("locks")
     }

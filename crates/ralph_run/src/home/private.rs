@@ -100,8 +100,9 @@ fn private_directory(builder: &mut DirBuilder) {
     builder.mode(0o700);
 }
 
+/// Makes files that these options create readable and writable for the user alone.
 #[cfg(unix)]
-pub(crate) fn private_file(options: &mut OpenOptions) {
+pub fn private_file(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt;
     options.mode(0o600);
 }
@@ -115,8 +116,9 @@ fn restore_mode(path: &Path, mode: u32) -> io::Result<()> {
 #[cfg(not(unix))]
 fn private_directory(_: &mut DirBuilder) {}
 
+/// Without effect where the system has no such modes.
 #[cfg(not(unix))]
-pub(crate) fn private_file(_: &mut OpenOptions) {}
+pub fn private_file(_: &mut OpenOptions) {}
 
 #[cfg(not(unix))]
 fn restore_mode(_: &Path, _: u32) -> io::Result<()> {

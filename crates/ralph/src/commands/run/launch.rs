@@ -185,6 +185,18 @@ fn is_being_started(directory: &RunDirectory) -> anyhow::Result<bool> {
     Ok(!is_lock_free(log.try_lock(), &path)?)
 }
 
+/// Whether a runner is starting this run, which has no file yet. What a dead runner left of a start is removed.
+pub(in crate::commands) fn is_starting(directory: &RunDirectory) -> bool {
+    match is_being_started(directory) {
+        Ok(false) => {
+            // Begun but without a file: reconciliation ends it.
+            remove_unless_begun(directory);
+            false
+        }
+        Ok(true) | Err(_) => true,
+    }
+}
+
 /// Whether the lock was free. An error does not mean that it is taken.
 fn is_lock_free(tried: Result<(), TryLockError>, path: &Path) -> anyhow::Result<bool> {
     match tried {
