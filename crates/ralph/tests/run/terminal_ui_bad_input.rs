@@ -22,7 +22,7 @@ fn future(format_version: u32) -> Stage {
 
 fn ended() -> Stage {
     let stage = Stage::new(&says("All is well."));
-    assert_eq!(stage.run(&["--max-iterations", "1"]).code, Some(0));
+    assert_eq!(stage.run(&["--once"]).code, Some(0));
     stage
 }
 
@@ -53,7 +53,7 @@ fn working() -> (Stage, PathBuf, tempfile::TempDir) {
 fn an_ambiguous_run_is_the_error_of_attach() {
     let stage = Stage::new(&says("All is well."));
     for _ in 0..2 {
-        stage.run(&["--max-iterations", "1"]);
+        stage.run(&["--once"]);
     }
     // Ids begin with their date.
     let plain = Ran::of(&stage.ralph(&["attach", "20"]).output().unwrap());
@@ -98,12 +98,7 @@ fn lines_that_are_not_records_or_not_utf_8_are_counted_and_the_others_are_shown(
     let mut terminal = attach(&stage);
     terminal.wait_for("All is well.");
     terminal.press("g");
-    terminal.wait_for("journal");
-    let screen = terminal.screen();
-    assert!(
-        screen.contains("not a record") || screen.contains("cannot be read"),
-        "{screen}"
-    );
+    terminal.wait_for("of the journal is not a record");
     leave(terminal);
 }
 
