@@ -26,7 +26,7 @@ pub use auth::{
     TokenFile, rotate_server_token,
 };
 pub use launch::{
-    BackendInfo, FoundBackends, LaunchError, Launcher, SessionStart, StartRun, TrustChoice, UntrustedSetting,
+    AuthChoice, BackendInfo, FoundBackends, LaunchError, Launcher, SessionStart, StartRun, TrustChoice, UntrustedSetting,
     UntrustedWorkspace,
 };
 pub use metrics::Metrics;

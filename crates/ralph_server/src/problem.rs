@@ -345,6 +345,10 @@ impl From<LaunchError> for Problem {
                 untrusted: Some(Box::new(workspace)),
                 ..problem
             },
+            LaunchError::Invalid {
+                pointer: Some(pointer),
+                ..
+            } => problem.in_field(pointer),
             _ => problem,
         }
     }

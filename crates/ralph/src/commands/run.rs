@@ -186,7 +186,11 @@ pub async fn execute(
         let run_id = detach::start(home, settings, prompt, resumed_from).await?;
         return tui::show_run(home, &view, &run_id).await;
     }
-    let first_prompt = FirstPrompt { prompt, resumed_from };
+    let first_prompt = FirstPrompt {
+        prompt,
+        resumed_from,
+        by: None,
+    };
     foreground::run(home, &settings, first_prompt).await
 }
 

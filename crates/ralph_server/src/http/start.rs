@@ -19,7 +19,7 @@ use super::commands::PermissionMode;
 use super::input::{InPath, JsonBody, OptionalJsonBody};
 use super::schema::{self, RunKind};
 use crate::app::App;
-use crate::launch::{LaunchError, SessionStart, StartRun, TrustChoice};
+use crate::launch::{AuthChoice, LaunchError, SessionStart, StartRun, TrustChoice};
 use crate::problem::{Problem, ProblemCode};
 
 /// A prompt must fit into one line to a runner.
@@ -52,6 +52,21 @@ pub(super) struct NewRun {
     mode: Option<String>,
     /// Names the task.
     task: Option<String>,
+    /// What replaces the agent's system prompt.
+    #[schema(min_length = 1)]
+    system_prompt: Option<String>,
+    /// What is added to the agent's system prompt.
+    #[schema(min_length = 1)]
+    append_system_prompt: Option<String>,
+    /// The tools that need no permission, such as `Read` or `Bash(git:*)`.
+    allowed_tools: Option<Vec<String>>,
+    /// Which login the agent uses; by the workspace's settings if absent.
+    auth: Option<AuthChoice>,
+    /// Whether the agent must take messages while it works (true), or is told its prompt and nothing else (false): then
+    /// nobody can answer its requests, which are denied. What the agent can do decides if absent.
+    accepts_input: Option<bool>,
+    /// A conversation that the agent has, also one that is not from a run.
+    resume: Option<ResumedSession>,
     /// Whether one iteration is all.
     #[serde(default)]
     once: bool,
@@ -67,6 +82,18 @@ pub(super) struct NewRun {
     ephemeral: bool,
     /// What a person decided about a `ralph.yml` that is not trusted, after the server has refused to use it.
     trust: Option<TrustChoice>,
+}
+
+/// A conversation of the agent's. That of an earlier run is continued with `POST /api/v1/runs/{id}/resume`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResumedSession {
+    /// The agent's name for it.
+    #[schema(min_length = 1, example = "0b0e8b9f-7b5e-4d0c-9d9f-1c6f2f7f2b11")]
+    session_id: String,
+    /// Whether a copy is continued, which leaves the conversation as it is.
+    #[serde(default)]
+    fork: bool,
 }
 
 /// What a run may use.
@@ -91,6 +118,16 @@ pub(super) struct Limits {
     /// How many tokens.
     #[serde(deserialize_with = "whole")]
     tokens: Option<u64>,
+}
+
+impl ResumedSession {
+    fn into_start(self) -> SessionStart {
+        let session = self.session_id;
+        match self.fork {
+            false => SessionStart::ResumeSession { session },
+            true => SessionStart::ForkSession { session },
+        }
+    }
 }
 
 impl Limits {
@@ -147,6 +184,18 @@ pub(super) struct NextRun {
     prompt: Option<String>,
     /// Which model; as the other one if absent.
     model: Option<String>,
+    /// What replaces the agent's system prompt.
+    #[schema(min_length = 1)]
+    system_prompt: Option<String>,
+    /// What is added to the agent's system prompt.
+    #[schema(min_length = 1)]
+    append_system_prompt: Option<String>,
+    /// The tools that need no permission, such as `Read` or `Bash(git:*)`.
+    allowed_tools: Option<Vec<String>>,
+    /// Which login the agent uses; by the workspace's settings if absent.
+    auth: Option<AuthChoice>,
+    /// Whether the agent must take messages while it works (true), or is told its prompt and nothing else (false).
+    accepts_input: Option<bool>,
     /// Whether one iteration is all.
     #[serde(default)]
     once: bool,
@@ -187,17 +236,27 @@ pub(super) async fn start(
             prompt: asked.prompt,
             mode: asked.mode,
             task: asked.task,
+            system_prompt: asked.system_prompt,
+            append_system_prompt: asked.append_system_prompt,
+            allowed_tools: asked.allowed_tools,
+            auth: asked.auth,
+            accepts_input: asked.accepts_input,
             once: asked.once,
             max_iterations: asked.limits.iterations,
             max_cost_micro_usd: asked.limits.max_cost_micro_usd()?,
+            cost_ceiling_micro_usd: None,
             max_runtime_seconds: asked.limits.runtime_seconds,
             max_turns: asked.limits.turns,
             max_tokens: asked.limits.tokens,
             verify: asked.verify,
             permission_mode: asked.permission_mode.map(PermissionChoice::from),
-            session: SessionStart::New,
+            session: match asked.resume {
+                None => SessionStart::New,
+                Some(resumed) => resumed.into_start(),
+            },
             ephemeral: asked.ephemeral,
             trust: asked.trust,
+            by: None,
         },
     )
     .await
@@ -252,9 +311,15 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
         prompt: asked.prompt,
         mode: run.mode.clone(),
         task: run.task.clone(),
+        system_prompt: asked.system_prompt,
+        append_system_prompt: asked.append_system_prompt,
+        allowed_tools: asked.allowed_tools,
+        auth: asked.auth,
+        accepts_input: asked.accepts_input,
         once: asked.once,
         max_iterations: asked.limits.iterations,
         max_cost_micro_usd: asked.limits.max_cost_micro_usd()?,
+        cost_ceiling_micro_usd: None,
         max_runtime_seconds: asked.limits.runtime_seconds,
         max_turns: asked.limits.turns,
         max_tokens: asked.limits.tokens,
@@ -263,6 +328,7 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
         session,
         ephemeral: false,
         trust: asked.trust,
+        by: None,
     })
 }
 
