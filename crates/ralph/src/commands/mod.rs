@@ -23,6 +23,7 @@ pub mod search;
 pub mod send;
 pub mod serve;
 pub mod show;
+pub mod start_limits;
 pub mod stop;
 pub mod token;
 pub mod top_up;

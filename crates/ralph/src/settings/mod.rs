@@ -42,7 +42,7 @@ pub use layer::{Origin, Setting};
 pub use load::{OpenedFile, load_settings, load_view, open_file};
 pub use mode::{ModeTools, Modes};
 pub use notify::{NotifyCommand, NotifyEvents, NotifyOn, NotifySettings, WebhookUrl};
-pub use permission::permission_name;
+pub use permission::{permission_name, permission_parser};
 pub use prompt::{PromptSource, check_inside_workspace, check_workspace_prompt, load_prompt, reload_prompt};
 pub use reference::{render_reference, render_settings_help};
 pub use report::{ReportedSetting, render_settings, report_settings};

@@ -63,7 +63,7 @@ pub(super) fn parse_permission(text: &str) -> Result<PermissionChoice, String> {
 }
 
 /// For a flag: the help and the shell completions list all names.
-pub(super) fn permission_parser() -> impl TypedValueParser<Value = PermissionChoice> {
+pub fn permission_parser() -> impl TypedValueParser<Value = PermissionChoice> {
     let values = MODES.map(|(_, name, aliases, help)| PossibleValue::new(name).aliases(aliases).help(help));
     PossibleValuesParser::new(values).try_map(|text| parse_permission(&text))
 }

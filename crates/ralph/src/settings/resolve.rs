@@ -8,9 +8,7 @@ use agent_api::MicroUsd;
 use ralph_run::RunKind;
 use ralph_run::control::PermissionChoice;
 
-use super::agent::{
-    build_agent, choose_system_prompts, fill_in_tools, resolve_auto, strip_foreign_program,
-};
+use super::agent::{build_agent, choose_system_prompts, fill_in_tools, resolve_auto, strip_foreign_program};
 use super::choices::Transport;
 use super::error::{SettingsError, Warning};
 use super::file::ConfigFile;

@@ -61,7 +61,11 @@ const VALUES: &[(&str, [&str; 2], [&str; 2])] = &[
         ["Read", "Read,Bash(git:*)"],
     ),
     ("system_prompt", ["be brief", "be kind"], ["be brief", "be kind"]),
-    ("append_system_prompt", ["be brief", "be kind"], ["be brief", "be kind"]),
+    (
+        "append_system_prompt",
+        ["be brief", "be kind"],
+        ["be brief", "be kind"],
+    ),
     ("system_prompt_file", ["/a", "/b"], ["/a", "/b"]),
     ("append_system_prompt_file", ["/a", "/b"], ["/a", "/b"]),
     ("auth", ["login", "api_key"], ["login", "api_key"]),

@@ -84,6 +84,8 @@ mod tests {
             credential: Credential::Token(name.to_owned()),
             scope: Scope::Read,
             workspaces: None,
+            limits: Default::default(),
+            server_limits: Default::default(),
             guard: lifetime.guard(Clock::new()),
             issuer: [0; 32],
             is_by_ticket: false,

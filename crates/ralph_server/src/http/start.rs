@@ -19,13 +19,18 @@ use super::commands::PermissionMode;
 use super::input::{InPath, JsonBody, OptionalJsonBody};
 use super::schema::{self, RunKind};
 use crate::app::App;
+use crate::auth::Principal;
 use crate::launch::{AuthChoice, LaunchError, SessionStart, StartRun, TrustChoice};
 use crate::problem::{Problem, ProblemCode};
+use crate::starts::admit;
 
 /// A prompt must fit into one line to a runner.
 const MAX_PROMPT_BYTES: usize = 900 * 1024;
 const MAX_WORD_BYTES: usize = 1024;
 const MAX_VERIFY_COMMANDS: usize = 100;
+/// It may become an argument of the agent: the kernel takes 128 KiB.
+const MAX_SYSTEM_PROMPT_BYTES: usize = 100 * 1024;
+const MAX_TOOLS: usize = 1000;
 
 /// Whether what is posted to this address starts a run.
 pub(super) fn starts_run(path: &str) -> bool {
@@ -218,6 +223,7 @@ pub(super) struct RunName(pub(super) String);
         headers(("location" = String, description = "The address of the run.")))))]
 pub(super) async fn start(
     State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
     name: Option<Extension<RunName>>,
     JsonBody(asked): JsonBody<NewRun>,
 ) -> Result<Response, Problem> {
@@ -227,6 +233,7 @@ pub(super) async fn start(
     }
     launch(
         &app,
+        &principal,
         name,
         StartRun {
             kind: asked.kind.into(),
@@ -270,6 +277,7 @@ pub(super) async fn start(
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
+    Extension(principal): Extension<Principal>,
     name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
 ) -> Result<Response, Problem> {
@@ -278,7 +286,13 @@ pub(super) async fn resume(
         let detail = "the run goes on: send it a message, or stop it first";
         return Err(Problem::new(ProblemCode::Busy, detail));
     }
-    launch(&app, name, next(&run, asked, SessionStart::Resume { run: id })?).await
+    launch(
+        &app,
+        &principal,
+        name,
+        next(&run, asked, SessionStart::Resume { run: id })?,
+    )
+    .await
 }
 
 /// Goes on with a copy of the conversation of a run, in a new run.
@@ -289,11 +303,18 @@ pub(super) async fn resume(
 pub(super) async fn fork(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
+    Extension(principal): Extension<Principal>,
     name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
 ) -> Result<Response, Problem> {
     let run = app.run(&id).await?;
-    launch(&app, name, next(&run, asked, SessionStart::Fork { run: id })?).await
+    launch(
+        &app,
+        &principal,
+        name,
+        next(&run, asked, SessionStart::Fork { run: id })?,
+    )
+    .await
 }
 
 fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<StartRun, Problem> {
@@ -334,18 +355,22 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
 
 async fn launch(
     app: &Arc<App>,
+    principal: &Principal,
     name: Option<Extension<RunName>>,
-    request: StartRun,
+    mut request: StartRun,
 ) -> Result<Response, Problem> {
     check(&request)?;
     app.take_start()
         .map_err(|wait| rate_limited("too many runs are started at once", wait))?;
+    let name = name.map(|Extension(RunName(id))| id);
+    let permit = admit(app, principal, name.as_deref(), &mut request).await?;
     let (kept, app) = (Arc::clone(app), Arc::clone(app));
     // A run that is being started is not left half way if the client leaves.
     let started = tokio::spawn(async move {
-        let name = name.as_ref().map(|Extension(RunName(id))| id.as_str());
+        let name = name.as_deref().or(permit.run_id());
         let id = app.launcher.start(name, request).await?;
         app.wait_for_run(&id).await;
+        permit.started();
         Ok::<_, LaunchError>(id)
     });
     match started.await {
@@ -406,6 +431,27 @@ fn check(request: &StartRun) -> Result<(), Problem> {
     if prompt.is_none_or(|prompt| prompt.trim().is_empty()) && request.kind == ralph_run::RunKind::Loop {
         return Err(invalid("/prompt", "a loop needs a prompt"));
     }
+    let prompts = [
+        ("/system_prompt", request.system_prompt.as_deref()),
+        ("/append_system_prompt", request.append_system_prompt.as_deref()),
+    ];
+    for (pointer, text) in prompts {
+        if text.is_some_and(|text| text.trim().is_empty() || text.len() > MAX_SYSTEM_PROMPT_BYTES) {
+            let detail = "a system prompt is not empty and has at most 100 KiB";
+            return Err(invalid(pointer, detail));
+        }
+    }
+    check_tools(request.allowed_tools.as_deref().unwrap_or_default())?;
+    if let SessionStart::ResumeSession { session } | SessionStart::ForkSession { session } = &request.session
+        && !is_session_id(session)
+    {
+        let detail = "the id of a session has 1 to 1,024 bytes, no control characters, and no `-` in front";
+        return Err(invalid("/resume/session_id", detail));
+    }
+    if request.accepts_input == Some(false) && request.kind == ralph_run::RunKind::Session {
+        let detail = "a session consists of messages: leave `accepts_input` out, or start a loop";
+        return Err(invalid("/accepts_input", detail));
+    }
     let verify = request.verify.as_deref().unwrap_or_default();
     if verify.len() > MAX_VERIFY_COMMANDS {
         return Err(invalid("/verify", "too many verify commands"));
@@ -415,6 +461,11 @@ fn check(request: &StartRun) -> Result<(), Problem> {
     let texts = commands
         .map(|(index, command)| (format!("/verify/{index}"), command.as_str()))
         .chain(prompt.map(|prompt| ("/prompt".to_owned(), prompt)))
+        .chain(
+            prompts
+                .into_iter()
+                .filter_map(|(pointer, text)| Some((pointer.to_owned(), text?))),
+        )
         .chain([("/workspace".to_owned(), workspace.as_ref())]);
     for (pointer, text) in texts {
         if text.contains('\0') {
@@ -423,6 +474,30 @@ fn check(request: &StartRun) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+fn check_tools(tools: &[String]) -> Result<(), Problem> {
+    if tools.len() > MAX_TOOLS {
+        return Err(invalid("/allowed_tools", "there are at most 1,000 tools"));
+    }
+    let is_tool = |tool: &String| {
+        !tool.trim().is_empty()
+            && tool.len() <= MAX_WORD_BYTES
+            && !tool.starts_with('-')
+            && !tool.chars().any(char::is_control)
+    };
+    match tools.iter().position(|tool| !is_tool(tool)) {
+        Some(index) => {
+            let detail = "a tool has 1 to 1,024 bytes, no control characters, and no `-` in front";
+            Err(invalid(format!("/allowed_tools/{index}"), detail))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A leading `-` would make it an option of the agent.
+fn is_session_id(id: &str) -> bool {
+    (1..=MAX_WORD_BYTES).contains(&id.len()) && !id.starts_with('-') && !id.chars().any(char::is_control)
 }
 
 fn invalid(pointer: impl Into<String>, detail: &str) -> Problem {

@@ -171,11 +171,12 @@ pub(in crate::commands) fn apply_auth(
                 value.is_some_and(|value| !value.is_empty())
             };
             if !variables.is_empty() && !variables.iter().any(is_set) {
-                return Err(Failure::config(format!(
+                let failure = Failure::config(format!(
                     "`auth: api_key` needs {} in the environment of the backend `{}`",
                     variables.join(" or "),
                     profile.name()
-                )));
+                ));
+                return Err(failure.about("--auth"));
             }
         }
     }

@@ -211,9 +211,7 @@ fn limit_cost(settings: &mut Settings, ceiling: MicroUsd) {
     let own = settings.limits.cost.unwrap_or(ceiling);
     settings.limits.cost = Some(own.min(ceiling));
     for setting in SETTINGS.iter().filter(|setting| setting.flag == "--max-cost") {
-        settings
-            .origins
-            .insert(setting.name().to_owned(), Origin::Flag);
+        settings.origins.insert(setting.name().to_owned(), Origin::Flag);
     }
 }
 
