@@ -58,12 +58,13 @@ pub(super) struct NewRun {
     /// Names the task.
     task: Option<String>,
     /// What replaces the agent's system prompt.
-    #[schema(min_length = 1)]
+    #[schema(min_length = 1, max_length = 102400)]
     system_prompt: Option<String>,
     /// What is added to the agent's system prompt.
-    #[schema(min_length = 1)]
+    #[schema(min_length = 1, max_length = 102400)]
     append_system_prompt: Option<String>,
     /// The tools that need no permission, such as `Read` or `Bash(git:*)`.
+    #[schema(max_items = 1000)]
     allowed_tools: Option<Vec<String>>,
     /// Which login the agent uses; by the workspace's settings if absent.
     auth: Option<AuthChoice>,
@@ -94,7 +95,7 @@ pub(super) struct NewRun {
 #[serde(deny_unknown_fields)]
 pub(super) struct ResumedSession {
     /// The agent's name for it.
-    #[schema(min_length = 1, example = "0b0e8b9f-7b5e-4d0c-9d9f-1c6f2f7f2b11")]
+    #[schema(min_length = 1, max_length = 1024, pattern = "^[^-]", example = "0b0e8b9f-7b5e-4d0c-9d9f-1c6f2f7f2b11")]
     session_id: String,
     /// Whether a copy is continued, which leaves the conversation as it is.
     #[serde(default)]
@@ -190,12 +191,13 @@ pub(super) struct NextRun {
     /// Which model; as the other one if absent.
     model: Option<String>,
     /// What replaces the agent's system prompt.
-    #[schema(min_length = 1)]
+    #[schema(min_length = 1, max_length = 102400)]
     system_prompt: Option<String>,
     /// What is added to the agent's system prompt.
-    #[schema(min_length = 1)]
+    #[schema(min_length = 1, max_length = 102400)]
     append_system_prompt: Option<String>,
     /// The tools that need no permission, such as `Read` or `Bash(git:*)`.
+    #[schema(max_items = 1000)]
     allowed_tools: Option<Vec<String>>,
     /// Which login the agent uses; by the workspace's settings if absent.
     auth: Option<AuthChoice>,
