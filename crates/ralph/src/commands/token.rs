@@ -21,8 +21,7 @@ use crate::failure::Failure;
 #[command(after_help = "Examples:
   ralph token create ci --scope read --expires 30d
   ralph token create phone --scope steer --workspace ~/project
-  ralph token create bot --scope start --workspace ~/project \
-      --permission-mode ask --max-live-runs 3 --max-run-cost 5 --max-day-cost 20
+  ralph token create bot --scope start --workspace ~/a --max-day-cost 20
   ralph token list
   ralph token revoke ci
   ralph token rotate           replace the server token
@@ -52,8 +51,9 @@ pub enum TokenCommand {
 #[command(after_help = "Examples:
   ralph token create ci --scope read --expires 30d
   ralph token create phone --scope steer --workspace ~/project
-  ralph token create bot --scope start --workspace ~/a --workspace ~/b \
-      --permission-mode ask --max-live-runs 3 --max-run-cost 5 --max-day-cost 20
+  ralph token create bot --scope start --workspace ~/a --workspace ~/b
+  ralph token create night --scope start --max-run-cost 5 --max-day-cost 20
+  ralph token create guest --scope start --permission-mode ask --max-live-runs 3
 
 A token with `--workspace` finds no runs elsewhere. The other limits need scope
 `start` or `admin`; they count the runs that were started with the token.")]

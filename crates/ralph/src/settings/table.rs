@@ -150,13 +150,9 @@ layer! {
     "Show text while it is written."
 
     /// Whether the agent takes messages while it works [default: if it can]
-    #[arg(
-        long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
-        help_heading = "Agent"
-    )]
-    accepts_input: bool {
-        key: "accepts_input", flag: "--accepts-input", variable: "RALPH_ACCEPTS_INPUT"
-    } "Whether the agent takes messages and asks for permission while it works. With `true`, an agent that cannot do so is refused; with `false`, it is told its prompt and nothing else. By default it does if it can."
+    #[arg(long, value_name = "BOOL", help_heading = "Agent")]
+    accepts_input: bool { key: "accepts_input", flag: "--accepts-input", variable: "RALPH_ACCEPTS_INPUT" }
+    "Whether the agent takes messages and asks for permission while it works. With `true`, an agent that cannot do so is refused; with `false`, it is told its prompt and nothing else. By default it does if it can."
 
     /// Let the agent ask for permission; answer by key or `ralph answer`
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = "Agent")]

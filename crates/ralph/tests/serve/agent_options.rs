@@ -17,7 +17,7 @@ fn recorded(stage: &mut Stage) -> (PathBuf, PathBuf) {
     let program = settings.split("command: ").nth(1).unwrap().trim().to_owned();
     let (script, record) = (stage.path("agent.sh"), stage.path("record"));
     let text = format!(
-        "#!/bin/sh\nfor word; do\n  echo \"$word\" >>{record}\n  case $word in --*-file=*) cat \"${{word#*=}}\" >>{record} ;; esac\n\
+        "#!/bin/sh\n[ \"$1\" = --version ] && exec {program} \"$@\"\nfor word; do\n  echo \"$word\" >>{record}\n  case $word in --*-file=*) cat \"${{word#*=}}\" >>{record} ;; esac\n\
          done\nenv | grep ANTHROPIC_API_KEY >>{record}\nexec {program} \"$@\"\n",
         record = record.display()
     );

@@ -95,7 +95,12 @@ pub(super) struct NewRun {
 #[serde(deny_unknown_fields)]
 pub(super) struct ResumedSession {
     /// The agent's name for it.
-    #[schema(min_length = 1, max_length = 1024, pattern = "^[^-]", example = "0b0e8b9f-7b5e-4d0c-9d9f-1c6f2f7f2b11")]
+    #[schema(
+        min_length = 1,
+        max_length = 1024,
+        pattern = "^[^-]",
+        example = "0b0e8b9f-7b5e-4d0c-9d9f-1c6f2f7f2b11"
+    )]
     session_id: String,
     /// Whether a copy is continued, which leaves the conversation as it is.
     #[serde(default)]
