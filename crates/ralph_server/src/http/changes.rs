@@ -16,7 +16,7 @@ use super::failures::MAX_READ_BYTES;
 use super::input::{InPath, Parameters, limit};
 use super::records::{self, Neighbours, range};
 use crate::app::App;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 
 /// Which changes.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -137,6 +137,10 @@ pub(super) async fn list(
     InPath(id): InPath<String>,
     Parameters(asked): Parameters<ChangesParameters>,
 ) -> Result<Json<Changes>, Problem> {
+    if asked.path.as_deref() == Some("") {
+        let detail = "`path` is empty: leave it out for all files";
+        return Err(Problem::new(ProblemCode::InvalidParameter, detail));
+    }
     let run = app.run(&id).await?;
     let (after, before) = range(asked.after, asked.before, asked.cursor.as_deref())?;
     let limit = limit(asked.limit, 200, 1000)?;

@@ -7,7 +7,7 @@ use ralph_run::control::{ControlCommand, PermissionChoice};
 
 use super::usage::StartUsage;
 use crate::auth::{Holder, StartBound};
-use crate::launch::StartRun;
+use crate::launch::{StartRun, TrustChoice};
 use crate::problem::{Problem, ProblemCode, ReachedLimit};
 
 impl StartBound<'_> {
@@ -56,7 +56,8 @@ impl StartBound<'_> {
         Err(Problem::new(ProblemCode::PermissionModeNotAllowed, detail).in_field("/permission_mode"))
     }
 
-    /// A tool list and a mode permit tools without asking, so they are for those who may turn permission checks off.
+    /// A tool list, a mode and the workspace's own settings can permit tools without asking, so they are for those who
+    /// may turn permission checks off.
     pub(super) fn check_permissions(&self, request: &StartRun, is_new: bool) -> Result<(), Problem> {
         if let Some(mode) = request.permission_mode {
             self.check_mode(mode)?;
@@ -68,6 +69,7 @@ impl StartBound<'_> {
             ("/allowed_tools", request.allowed_tools.is_some()),
             // A run that goes on with another one has its mode.
             ("/mode", is_new && request.mode.is_some()),
+            ("/trust", matches!(request.trust, Some(TrustChoice::Trust { .. }))),
         ];
         let Some((pointer, _)) = given.iter().find(|(_, is_given)| *is_given) else {
             return Ok(());

@@ -70,8 +70,22 @@ impl Figures {
         };
         if needs_costs {
             figures.today = costs_since(app, midnight).await?;
+            // The index comes a little later than what is followed live, also for runs that have just ended.
+            for summary in app.live.board().all() {
+                figures.note_cost(&summary);
+            }
         }
         Ok(figures)
+    }
+
+    /// Of a run that began today, all that it has cost is of today.
+    fn note_cost(&mut self, summary: &RunSummary) {
+        if summary.started_at < self.midnight {
+            return;
+        }
+        let cost = summary.totals.cost.map_or(0, |cost| cost.as_micro_usd());
+        let known = self.today.entry(summary.id.clone()).or_default();
+        *known = cost.max(*known);
     }
 
     pub(super) fn is_live(&self, run: &str) -> bool {
@@ -82,16 +96,10 @@ impl Figures {
     pub(super) fn usage_of(&self, runs: Option<&HashSet<String>>) -> StartUsage {
         let counts = |run: &str| runs.is_none_or(|runs| runs.contains(run));
         let mut usage = StartUsage::default();
-        let mut today = self.today.clone();
-        for (run, summary) in self.live.iter().filter(|(run, _)| counts(run)) {
+        for (_, summary) in self.live.iter().filter(|(run, _)| counts(run)) {
             usage.live_runs = usage.live_runs.saturating_add(1);
             let Some(summary) = summary else { continue };
             let cost = summary.totals.cost.map_or(0, |cost| cost.as_micro_usd());
-            if summary.started_at >= self.midnight {
-                // The index comes a little later than what is followed live.
-                let known = today.entry(run.clone()).or_default();
-                *known = cost.max(*known);
-            }
             let left = summary.max_cost_micro_usd.unwrap_or(0).saturating_sub(cost);
             usage.reserved_micro_usd = usage.reserved_micro_usd.saturating_add(left);
         }
@@ -100,7 +108,7 @@ impl Figures {
             let left = starting.cost_ceiling_micro_usd.unwrap_or(0);
             usage.reserved_micro_usd = usage.reserved_micro_usd.saturating_add(left);
         }
-        let spent = today.iter().filter(|(run, _)| counts(run));
+        let spent = self.today.iter().filter(|(run, _)| counts(run));
         usage.spent_micro_usd = spent.fold(0, |sum, (_, cost)| sum.saturating_add(*cost));
         usage
     }

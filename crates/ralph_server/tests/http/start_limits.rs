@@ -135,6 +135,7 @@ async fn a_token_starts_runs_in_its_permission_modes_and_keeps_them_there() {
         (json!({"permission_mode": "ask"}), "/permission_mode"),
         (json!({"allowed_tools": ["Bash"]}), "/allowed_tools"),
         (json!({"mode": "coder"}), "/mode"),
+        (json!({"trust": {"kind": "trust", "digest": "x"}}), "/trust"),
     ] {
         let answer = start(&stage, &bearer, &fields).await;
         assert_eq!(
