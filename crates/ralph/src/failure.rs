@@ -8,6 +8,8 @@ use crate::settings::SettingsError;
 pub struct Failure {
     pub message: String,
     pub exit_code: u8,
+    /// The flag that is wrong, if it is one: a server names the field of the request instead.
+    pub flag: Option<String>,
 }
 
 impl Failure {
@@ -16,6 +18,7 @@ impl Failure {
         Self {
             message: message.into(),
             exit_code: 69,
+            flag: None,
         }
     }
 
@@ -23,6 +26,7 @@ impl Failure {
         Self {
             message: message.into(),
             exit_code: 78,
+            flag: None,
         }
     }
 
@@ -30,7 +34,14 @@ impl Failure {
         Self {
             message: message.into(),
             exit_code: 64,
+            flag: None,
         }
+    }
+
+    /// The same, about this flag.
+    pub fn about(mut self, flag: &str) -> Self {
+        self.flag = Some(flag.to_owned());
+        self
     }
 }
 
@@ -39,6 +50,7 @@ impl From<SettingsError> for Failure {
         Self {
             exit_code: error.exit_code(),
             message: error.to_string(),
+            flag: None,
         }
     }
 }

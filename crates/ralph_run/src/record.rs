@@ -190,6 +190,9 @@ pub struct RunStarted {
     #[serde(default)]
     #[cfg_attr(feature = "ts", ts(as = "RunKind"))]
     pub kind: Open<RunKind>,
+    /// Who started it through a server, for people: `token ci`, `session 1f2e3d4c`. None for runs of the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// The run whose conversation this one goes on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed_from: Option<String>,

@@ -19,6 +19,7 @@ use crate::live::Hub;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::runners::Runners;
+use crate::starts::StartLedger;
 use crate::stream::StreamContext;
 
 /// How many runs may be started at once, and how often after that.
@@ -47,11 +48,13 @@ pub struct App {
     pub ending: watch::Receiver<bool>,
     /// Which runs were started under which idempotency key.
     pub(crate) start_keys: StartKeys,
+    /// Which runs were started with which token.
+    pub(crate) starts: StartLedger,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// The server's version.
     pub version: &'static str,
-    starts: Mutex<Bucket>,
+    start_rate: Mutex<Bucket>,
     keys: Mutex<HashSet<String>>,
     pub(crate) directory_probe: DirectoryProbe,
     pub(crate) access_log: Arc<AccessLog>,
@@ -94,8 +97,9 @@ impl App {
             live: parts.live,
             ending: parts.ending,
             start_keys: StartKeys::in_state_directory(&parts.state_directory),
+            starts: StartLedger::in_state_directory(&parts.state_directory),
             version: env!("CARGO_PKG_VERSION"),
-            starts: Mutex::new(Bucket::new(STARTS_AT_ONCE, START_EVERY)),
+            start_rate: Mutex::new(Bucket::new(STARTS_AT_ONCE, START_EVERY)),
             keys: Mutex::default(),
             directory_probe: DirectoryProbe::default(),
         }
@@ -160,7 +164,7 @@ impl App {
 
     /// Takes one of the starts, or says how long to wait.
     pub(crate) fn take_start(&self) -> Result<(), Duration> {
-        lock(&self.starts).take(Instant::now())
+        lock(&self.start_rate).take(Instant::now())
     }
 
     /// Takes a key for as long as its request is being done; none if somebody has it.

@@ -45,6 +45,21 @@ pub struct StartRun {
     /// Names the task.
     #[serde(default)]
     pub task: Option<String>,
+    /// What replaces the agent's system prompt.
+    #[serde(default)]
+    pub system_prompt: Option<String>,
+    /// What is added to the agent's system prompt.
+    #[serde(default)]
+    pub append_system_prompt: Option<String>,
+    /// The tools that need no permission.
+    #[serde(default)]
+    pub allowed_tools: Option<Vec<String>>,
+    /// Which login the agent uses; by the workspace's settings if absent.
+    #[serde(default)]
+    pub auth: Option<AuthChoice>,
+    /// Whether the agent must, or must not, take messages while it works; by what it can if absent.
+    #[serde(default)]
+    pub accepts_input: Option<bool>,
     /// Whether one iteration is all.
     #[serde(default)]
     pub once: bool,
@@ -54,6 +69,9 @@ pub struct StartRun {
     /// What it may cost, in millionths of a dollar; 0 for no limit.
     #[serde(default)]
     pub max_cost_micro_usd: Option<u64>,
+    /// What its cost limit is at most, wherever the limit comes from.
+    #[serde(default)]
+    pub cost_ceiling_micro_usd: Option<u64>,
     /// How long it may take.
     #[serde(default)]
     pub max_runtime_seconds: Option<u64>,
@@ -78,6 +96,19 @@ pub struct StartRun {
     /// What a person decided about a `ralph.yml` that is not trusted.
     #[serde(default)]
     pub trust: Option<TrustChoice>,
+    /// Who starts it, for people: `token ci`.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// Which login an agent uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AuthChoice {
+    /// Its own login: API keys are removed from its environment.
+    Login,
+    /// An API key, which must be in the environment of the server or in the settings of the workspace.
+    ApiKey,
 }
 
 /// What a person decided about the settings of a workspace that need trust, after they were shown.
@@ -110,6 +141,16 @@ pub enum SessionStart {
         /// The run.
         run: String,
     },
+    /// One that the agent has, perhaps not from a run.
+    ResumeSession {
+        /// The agent's name for it.
+        session: String,
+    },
+    /// A copy of one that the agent has.
+    ForkSession {
+        /// The agent's name for it.
+        session: String,
+    },
 }
 
 /// Why a run did not start.
@@ -121,6 +162,8 @@ pub enum LaunchError {
     Invalid {
         /// What.
         message: String,
+        /// Which part of the request, as a JSON pointer, if it is one.
+        pointer: Option<&'static str>,
     },
     /// Another run has the workspace or the conversation.
     #[error("{message}")]

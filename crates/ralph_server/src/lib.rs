@@ -16,18 +16,19 @@ mod runners;
 mod sandboxed_open;
 mod server;
 mod server_lock;
+mod starts;
 pub mod stream;
 mod tls;
 mod upkeep;
 
 pub use app::{App, AppParts};
 pub use auth::{
-    Auth, AuthError, AuthOptions, NewToken, Principal, Scope, SessionGuard, TokenEntry, TokenError,
-    TokenFile, rotate_server_token,
+    Auth, AuthError, AuthOptions, NewToken, Principal, Scope, ServerStartLimits, SessionGuard, StartLimits,
+    TokenEntry, TokenError, TokenFile, rotate_server_token,
 };
 pub use launch::{
-    BackendInfo, FoundBackends, LaunchError, Launcher, SessionStart, StartRun, TrustChoice, UntrustedSetting,
-    UntrustedWorkspace,
+    AuthChoice, BackendInfo, FoundBackends, LaunchError, Launcher, SessionStart, StartRun, TrustChoice,
+    UntrustedSetting, UntrustedWorkspace,
 };
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemCode};

@@ -28,6 +28,14 @@ pub enum ProblemCode {
     ForeignOrigin,
     /// The token or session is valid, and does not allow this.
     InsufficientScope,
+    /// The token or the server allows runs in other workspaces only.
+    WorkspaceNotAllowed,
+    /// The token or the server does not allow this permission mode, or what has the same effect.
+    PermissionModeNotAllowed,
+    /// The run could cost more than the token or the server allows: `limit` says how much that is.
+    CostCeiling,
+    /// As many runs are live as the token or the server allows: `limit` says how many that are.
+    LiveRunLimit,
     /// The client is a process of an agent, and this is for its user.
     AgentNotAllowed,
     /// There is no such address.
@@ -111,7 +119,12 @@ impl ProblemCode {
                 StatusCode::BAD_REQUEST
             }
             Self::Unauthenticated | Self::SessionEnded => StatusCode::UNAUTHORIZED,
-            Self::ForeignOrigin | Self::InsufficientScope | Self::AgentNotAllowed => StatusCode::FORBIDDEN,
+            Self::ForeignOrigin
+            | Self::InsufficientScope
+            | Self::WorkspaceNotAllowed
+            | Self::PermissionModeNotAllowed
+            | Self::CostCeiling
+            | Self::AgentNotAllowed => StatusCode::FORBIDDEN,
             Self::NotFound
             | Self::RunNotFound
             | Self::RecordNotFound
@@ -121,6 +134,7 @@ impl ProblemCode {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
             Self::Busy
+            | Self::LiveRunLimit
             | Self::UntrustedWorkspace
             | Self::AlreadyAnswered
             | Self::AlreadySent
@@ -166,6 +180,20 @@ pub struct Problem {
     errors: Vec<FieldError>,
     retry_after_seconds: Option<u64>,
     untrusted: Option<Box<UntrustedWorkspace>>,
+    limit: Option<Box<ReachedLimit>>,
+}
+
+/// A limit on starts, and where the runs are with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct ReachedLimit {
+    /// Which: `max_live_runs`, `max_run_cost_micro_usd` or `max_day_cost_micro_usd`.
+    pub(crate) name: &'static str,
+    /// Whose: `token ci`, or `this server`.
+    pub(crate) of: String,
+    /// How much is allowed.
+    pub(crate) limit: u64,
+    /// How much there is, without the run that was asked for. For a day's cost, with what live runs may still use.
+    pub(crate) current: u64,
 }
 
 /// What is wrong with one part of a request's body.
@@ -212,6 +240,10 @@ pub(crate) struct ProblemBody<'a> {
     /// With `untrusted_workspace`: what a start sends as `trust` to trust exactly this. Absent if it cannot be trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<&'a str>,
+    /// With `live_run_limit` and `cost_ceiling`: the limit, and where the runs are with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    limit: Option<&'a ReachedLimit>,
 }
 
 impl Problem {
@@ -224,6 +256,7 @@ impl Problem {
             errors: Vec::new(),
             retry_after_seconds: None,
             untrusted: None,
+            limit: None,
         }
     }
 
@@ -238,6 +271,12 @@ impl Problem {
             pointer: pointer.into(),
             detail: self.detail.clone(),
         });
+        self
+    }
+
+    /// Says where the runs are with a limit on starts.
+    pub(crate) fn reached(mut self, limit: ReachedLimit) -> Self {
+        self.limit = Some(Box::new(limit));
         self
     }
 
@@ -296,6 +335,7 @@ impl IntoResponse for Problem {
             settings: untrusted.map_or(&[], |untrusted| &untrusted.settings),
             files: untrusted.map_or(&[], |untrusted| &untrusted.files),
             digest: untrusted.and_then(|untrusted| untrusted.digest.as_deref()),
+            limit: self.limit.as_deref(),
         };
         let mut response = Response::new(Body::from(serde_json::to_vec(&body).unwrap_or_default()));
         *response.status_mut() = status;
@@ -345,6 +385,10 @@ impl From<LaunchError> for Problem {
                 untrusted: Some(Box::new(workspace)),
                 ..problem
             },
+            LaunchError::Invalid {
+                pointer: Some(pointer),
+                ..
+            } => problem.in_field(pointer),
             _ => problem,
         }
     }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::app::{App, AppParts};
-use crate::auth::{Auth, AuthError, AuthOptions};
+use crate::auth::{Auth, AuthError, AuthOptions, ServerStartLimits};
 use crate::http::{self, ServeOptions};
 use crate::launch::Launcher;
 use crate::live::{Hub, restarted};
@@ -41,6 +41,8 @@ pub struct ServerOptions {
     pub behind_proxy: bool,
     /// Further names it is known by.
     pub names: Vec<String>,
+    /// What runs may use that are started through it.
+    pub start_limits: ServerStartLimits,
     /// How long runs are kept.
     pub retention: RetentionRules,
 }
@@ -123,7 +125,8 @@ impl Server {
             port: address.port(),
             names: options.names,
         })?
-        .bound_to(address);
+        .bound_to(address)
+        .with_start_limits(options.start_limits);
         let auth = match options.tls {
             Some(_) => auth.with_tls(),
             None => auth,

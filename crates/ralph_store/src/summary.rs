@@ -68,6 +68,9 @@ pub struct RunSummary {
     pub context: Option<ContextUse>,
     /// The agent's conversations, in order.
     pub session_ids: Vec<String>,
+    /// Who started it through a server: the token or login session. None for runs of the command line.
+    #[serde(default)]
+    pub started_by: Option<String>,
     /// The run whose conversation this one goes on with.
     pub resumed_from: Option<String>,
     /// Whether the agent keeps nothing of the conversation: it cannot be resumed.

@@ -360,6 +360,8 @@ export type RunStarted = {
   verify?: Array<string>;
   /** Whether it works by itself or waits for messages. */
   kind: RunKind;
+  /** Who started it through a server, for people: `token ci`, `session 1f2e3d4c`. None for runs of the command line. */
+  by?: string;
   /** The run whose conversation this one goes on with. */
   resumed_from?: string;
   /** Whether the agent keeps nothing of the conversation: it cannot be gone on with. */

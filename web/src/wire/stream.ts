@@ -107,6 +107,8 @@ export type RunSummary = {
   context: ContextUse | null;
   /** The agent's conversations, in order. */
   session_ids: Array<string>;
+  /** Who started it through a server: the token or login session. None for runs of the command line. */
+  started_by: string | null;
   /** The run whose conversation this one goes on with. */
   resumed_from: string | null;
   /** Whether the agent keeps nothing of the conversation: it cannot be resumed. */

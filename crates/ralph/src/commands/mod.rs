@@ -26,6 +26,7 @@ pub mod send;
 pub mod serve;
 pub mod service;
 pub mod show;
+pub mod start_limits;
 pub mod stop;
 pub mod tasks;
 pub mod token;

@@ -170,7 +170,11 @@ pub async fn execute(
         let run_id = detach::start(home, settings, prompt, resumed_from).await?;
         return tui::show_run(home, &view, &run_id).await;
     }
-    let first_prompt = FirstPrompt { prompt, resumed_from };
+    let first_prompt = FirstPrompt {
+        prompt,
+        resumed_from,
+        by: None,
+    };
     let finished = foreground::run(home, &settings, first_prompt).await?;
     Ok(finished.exit_code)
 }
@@ -186,7 +190,12 @@ pub(super) async fn carry_out(
     let prompt = prompt::read_prompt(&mut settings)?;
     note_lost(home, &settings)?;
     settings.asks_about_limits |= is_watched(&settings);
-    foreground::run(home, &settings, FirstPrompt { prompt, resumed_from }).await
+    let first_prompt = FirstPrompt {
+        prompt,
+        resumed_from,
+        by: None,
+    };
+    foreground::run(home, &settings, first_prompt).await
 }
 
 /// The settings of the run and the run that it resumes, with all warnings about them.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use clap::Args;
 use ralph_run::Home;
 use ralph_run::machine::Signal;
-use ralph_server::{Server, ServerError, ServerOptions, Tls, TlsFiles};
+use ralph_server::{Server, ServerError, ServerOptions, ServerStartLimits, Tls, TlsFiles};
 use ralph_store::{RetentionRules, StoreError};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
@@ -27,6 +27,7 @@ use tokio::time::sleep;
 use self::login_page::{LoginPage, open_login};
 use self::running::lead_to_running;
 use crate::commands::run;
+use crate::commands::start_limits::StartLimitArgs;
 use crate::commands::stop::{self, StopArgs};
 use crate::console::{write_stderr, write_stdout};
 use crate::current_process;
@@ -41,6 +42,7 @@ use crate::trust::Policy;
   ralph serve --open           log in with the default browser
   ralph serve --port 8080 --stop-runs-on-exit
   ralph serve --tls-cert fullchain.pem --tls-key privkey.pem
+  ralph serve --workspace ~/project --max-live-runs 8 --max-day-cost 50
   RALPH_SERVER_DATABASE=postgres://me@localhost/ralph ralph serve
 
 Runs are separate processes: they continue without the server.
@@ -77,6 +79,9 @@ pub struct ServeArgs {
     /// without it
     #[arg(long, conflicts_with = "tls_cert", help_heading = "TLS")]
     pub behind_proxy: bool,
+
+    #[command(flatten)]
+    pub limits: StartLimitArgs,
 
     /// Directory of the index
     #[arg(long, value_name = "DIR")]
@@ -115,6 +120,12 @@ pub async fn execute(
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<u8> {
     let tls = load_tls(args)?;
+    let start_limits = ServerStartLimits {
+        workspaces: args
+            .limits
+            .resolved_workspaces(&std::env::current_dir().unwrap_or_default())?,
+        limits: args.limits.limits()?,
+    };
     home.prepare()?;
     if let Some(files) = current_process::raise_open_file_limit().filter(|files| *files < OPEN_FILES) {
         write_stderr(&format!(
@@ -137,6 +148,7 @@ pub async fn execute(
         tls,
         behind_proxy: args.behind_proxy,
         names: args.names.clone(),
+        start_limits,
         retention: RetentionRules {
             keep_days: args.keep_days,
             keep_runs: args.keep_runs,

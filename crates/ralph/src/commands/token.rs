@@ -7,11 +7,12 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use ralph_run::{Home, RUN_ID_VARIABLE};
-use ralph_server::{NewToken, Scope, TokenEntry, TokenFile, rotate_server_token};
+use ralph_server::{NewToken, Scope, StartLimits, TokenEntry, TokenFile, rotate_server_token};
 use run_view::parse_duration;
 use serde::Serialize;
 
 use super::listing::{columns, render_table};
+use super::start_limits::{StartLimitArgs, describe};
 use crate::console::{render_json_pretty, write_stderr, write_stdout};
 use crate::failure::Failure;
 
@@ -20,6 +21,7 @@ use crate::failure::Failure;
 #[command(after_help = "Examples:
   ralph token create ci --scope read --expires 30d
   ralph token create phone --scope steer --workspace ~/project
+  ralph token create bot --scope start --workspace ~/a --max-day-cost 20
   ralph token list
   ralph token revoke ci
   ralph token rotate           replace the server token
@@ -48,7 +50,13 @@ pub enum TokenCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph token create ci --scope read --expires 30d
-  ralph token create phone --scope steer --workspace ~/project")]
+  ralph token create phone --scope steer --workspace ~/project
+  ralph token create bot --scope start --workspace ~/a --workspace ~/b
+  ralph token create night --scope start --max-run-cost 5 --max-day-cost 20
+  ralph token create guest --scope start --permission-mode ask --max-live-runs 3
+
+A token with `--workspace` finds no runs elsewhere. The other limits need scope
+`start` or `admin`; they count the runs that were started with the token.")]
 pub struct CreateArgs {
     /// Name of the token, as journals and the access log show it
     pub name: String,
@@ -57,13 +65,12 @@ pub struct CreateArgs {
     #[arg(long)]
     pub scope: TokenScope,
 
-    /// Confine it to runs below this directory; repeatable
-    #[arg(long = "workspace", value_name = "DIR")]
-    pub workspaces: Vec<PathBuf>,
-
     /// Let it expire after this time, such as 12h or 30d
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub expires: Option<Duration>,
+
+    #[command(flatten)]
+    pub limits: StartLimitArgs,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -112,6 +119,7 @@ struct Listed<'a> {
     name: &'a str,
     scope: Scope,
     workspaces: &'a [PathBuf],
+    limits: &'a StartLimits,
     created_at: Timestamp,
     expires_at: Option<Timestamp>,
     last_used_at: Option<Timestamp>,
@@ -175,16 +183,19 @@ fn create(args: &CreateArgs, file: &TokenFile, cwd: &Path) -> anyhow::Result<()>
                 .context("`--expires` is too far in the future")
         })
         .transpose()?;
-    let workspaces = args.workspaces.iter().map(|directory| {
-        // Links are resolved now, so that a link that is changed later does not widen what the token reaches.
-        let resolved = std::fs::canonicalize(cwd.join(directory));
-        resolved.with_context(|| format!("cannot use the workspace `{}`", directory.display()))
-    });
+    let limits = args.limits.limits()?;
+    if Scope::from(args.scope) < Scope::Start && !limits.is_unlimited() {
+        return Err(Failure::config(
+            "a token that starts no runs has no limits on starts: add `--scope start`, or leave the limits out",
+        )
+        .into());
+    }
     let secret = file.create(
         NewToken {
             name: args.name.clone(),
             scope: args.scope.into(),
-            workspaces: workspaces.collect::<anyhow::Result<_>>()?,
+            workspaces: args.limits.resolved_workspaces(cwd)?,
+            limits,
             expires_at,
         },
         now,
@@ -202,6 +213,7 @@ fn list(args: &ListArgs, file: &TokenFile) -> anyhow::Result<()> {
             name: &token.name,
             scope: token.scope,
             workspaces: &token.workspaces,
+            limits: &token.limits,
             created_at: token.created_at,
             expires_at: token.expires_at,
             last_used_at: uses.get(&token.name).copied(),
@@ -216,14 +228,21 @@ fn list(args: &ListArgs, file: &TokenFile) -> anyhow::Result<()> {
         write_stdout("No tokens. `ralph token create NAME --scope read` makes one.\n");
         return Ok(());
     }
-    let rows: Vec<[String; 5]> = listed.iter().map(Listed::row).collect();
-    let head = ["NAME", "SCOPE", "LAST USED", "EXPIRES", "WORKSPACES"];
+    let rows: Vec<[String; 6]> = listed.iter().map(Listed::row).collect();
+    let head = [
+        "NAME",
+        "SCOPE",
+        "LAST USED",
+        "EXPIRES",
+        "LIMITS ON STARTS",
+        "WORKSPACES",
+    ];
     write_stdout(&render_table(head, &rows, columns()));
     Ok(())
 }
 
 impl Listed<'_> {
-    fn row(&self) -> [String; 5] {
+    fn row(&self) -> [String; 6] {
         let day = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M UTC").to_string();
         let workspaces: Vec<String> = self
             .workspaces
@@ -239,6 +258,7 @@ impl Listed<'_> {
                 Some(_) if self.is_expired => "expired".to_owned(),
                 Some(at) => day(at),
             },
+            describe(self.limits),
             if workspaces.is_empty() {
                 "all".to_owned()
             } else {

@@ -297,9 +297,15 @@ fn empty_start(workspace: PathBuf) -> StartRun {
         prompt: None,
         mode: None,
         task: None,
+        system_prompt: None,
+        append_system_prompt: None,
+        allowed_tools: None,
+        auth: None,
+        accepts_input: None,
         once: false,
         max_iterations: None,
         max_cost_micro_usd: None,
+        cost_ceiling_micro_usd: None,
         max_runtime_seconds: None,
         max_turns: None,
         max_tokens: None,
@@ -308,6 +314,7 @@ fn empty_start(workspace: PathBuf) -> StartRun {
         session: SessionStart::New,
         ephemeral: false,
         trust: None,
+        by: None,
     }
 }
 

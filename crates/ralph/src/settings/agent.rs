@@ -71,6 +71,52 @@ pub(super) fn fill_in_tools(
     builtin
 }
 
+/// A system prompt is a text or a file: of the two, the one of the nearest layer counts.
+pub(super) fn choose_system_prompts(
+    effective: &mut SettingsLayer,
+    layers: &Layers<'_>,
+) -> Result<(), SettingsError> {
+    for (layer, _) in layers.by_precedence() {
+        let pairs = [
+            ("system_prompt", &layer.system_prompt, &layer.system_prompt_file),
+            (
+                "append_system_prompt",
+                &layer.append_system_prompt,
+                &layer.append_system_prompt_file,
+            ),
+        ];
+        for (name, text, file) in pairs {
+            if text.is_some() && file.is_some() {
+                let message = format!("give `{name}` or `{name}_file`, not both");
+                return Err(SettingsError::Conflict(message));
+            }
+        }
+    }
+    let is_text = |text: fn(&SettingsLayer) -> bool, file: fn(&SettingsLayer) -> bool| {
+        layers.first(|layer| match (text(layer), file(layer)) {
+            (false, false) => None,
+            (is_text, _) => Some(is_text),
+        })
+    };
+    let replaced = is_text(
+        |layer| layer.system_prompt.is_some(),
+        |layer| layer.system_prompt_file.is_some(),
+    );
+    match replaced {
+        Some((true, _)) => effective.system_prompt_file = None,
+        Some((false, _)) | None => effective.system_prompt = None,
+    }
+    let appended = is_text(
+        |layer| layer.append_system_prompt.is_some(),
+        |layer| layer.append_system_prompt_file.is_some(),
+    );
+    match appended {
+        Some((true, _)) => effective.append_system_prompt_file = None,
+        Some((false, _)) | None => effective.append_system_prompt = None,
+    }
+    Ok(())
+}
+
 /// Leaves in `effective` what there is to show.
 pub(super) fn build_agent(
     effective: &mut SettingsLayer,
@@ -108,7 +154,9 @@ pub(super) fn build_agent(
         tools: names(&effective.tools),
         allowed_tools: names(&effective.allowed_tools),
         mode_tools,
+        system_prompt: effective.system_prompt.clone(),
         system_prompt_file: effective.system_prompt_file.clone(),
+        append_system_prompt: effective.append_system_prompt.clone(),
         append_system_prompt_file: effective.append_system_prompt_file.clone(),
         transport: decided(effective.transport)?,
         partials: effective.partials.unwrap_or_default(),

@@ -8,7 +8,7 @@ use agent_api::MicroUsd;
 use ralph_run::RunKind;
 use ralph_run::control::PermissionChoice;
 
-use super::agent::{build_agent, fill_in_tools, resolve_auto, strip_foreign_program};
+use super::agent::{build_agent, choose_system_prompts, fill_in_tools, resolve_auto, strip_foreign_program};
 use super::choices::Transport;
 use super::error::{SettingsError, Warning};
 use super::file::ConfigFile;
@@ -43,7 +43,7 @@ pub(super) struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    fn by_precedence(&self) -> [(&SettingsLayer, Origin); 4] {
+    pub(super) fn by_precedence(&self) -> [(&SettingsLayer, Origin); 4] {
         [
             (&self.flags, Origin::Flag),
             (&self.environment, Origin::Environment),
@@ -53,7 +53,7 @@ impl Layers<'_> {
     }
 
     /// The value of the first layer that has one.
-    fn first<T>(&self, field: impl Fn(&SettingsLayer) -> Option<T>) -> Option<(T, Origin)> {
+    pub(super) fn first<T>(&self, field: impl Fn(&SettingsLayer) -> Option<T>) -> Option<(T, Origin)> {
         let mut layers = self.by_precedence().into_iter();
         layers.find_map(|(layer, origin)| Some((field(layer)?, origin)))
     }
@@ -115,6 +115,7 @@ pub fn resolve(
         // The user decides when a conversation is done.
         effective.verify = None;
     }
+    check_input(&effective, kind)?;
     let view = view::view(&args.view, variables, file)?;
     show_prompt(&prompt, &mut effective, &mut origins);
     let watch = WatchSettings::resolve(&mut effective)?;
@@ -155,6 +156,7 @@ pub fn resolve(
         verify: effective.verify.unwrap_or_default(),
         verify_timeout: limited(effective.verify_timeout),
         ask: effective.ask.unwrap_or_default(),
+        accepts_input: effective.accepts_input,
         asks_about_limits: layers.is_told_to_ask() || kind == RunKind::Session,
         ask_timeout: limited(effective.ask_timeout),
         denials: decided(effective.denials)?,
@@ -173,6 +175,21 @@ pub fn resolve(
         settings,
         file.map_or_else(Vec::new, |file| file.warnings().to_vec()),
     ))
+}
+
+/// What a run needs from an agent that is told nothing but its prompt.
+fn check_input(effective: &SettingsLayer, kind: RunKind) -> Result<(), SettingsError> {
+    if effective.accepts_input != Some(false) {
+        return Ok(());
+    }
+    let needed = match (kind, effective.ask) {
+        (RunKind::Session, _) => "a conversation needs messages",
+        (RunKind::Loop, Some(true)) => "`ask` needs answers",
+        (RunKind::Loop, _) => return Ok(()),
+    };
+    Err(SettingsError::Conflict(format!(
+        "`accepts_input` is false, but {needed}: change one of them"
+    )))
 }
 
 /// The value of a setting that has a default.
@@ -237,6 +254,7 @@ fn in_mode(args: &RunArgs, layers: &mut Layers<'_>, mode: &Mode) -> Result<ModeS
     if mode_tools.is_some() {
         origins.insert("tools".to_owned(), Origin::Mode);
     }
+    choose_system_prompts(&mut effective, layers)?;
     let agent = build_agent(&mut effective, mode_tools, args.slash)?;
     Ok(ModeSettings {
         effective,

@@ -53,6 +53,9 @@ pub struct Settings {
     #[serde(default)]
     pub verify_timeout: Option<Duration>,
     pub ask: bool,
+    /// Whether the agent must, or must not, take messages while it works; by what it can if absent.
+    #[serde(default)]
+    pub accepts_input: Option<bool>,
     /// Whether a person can raise a limit that is reached.
     #[serde(default)]
     pub asks_about_limits: bool,
@@ -147,7 +150,12 @@ pub struct AgentSettings {
     /// The tools of a built-in mode. Their names depend on the agent, so they are resolved once it is chosen.
     #[serde(default)]
     pub mode_tools: Option<ModeTools>,
+    /// At most one of the text and the file is given, here and below.
+    #[serde(default)]
+    pub system_prompt: Option<String>,
     pub system_prompt_file: Option<PathBuf>,
+    #[serde(default)]
+    pub append_system_prompt: Option<String>,
     pub append_system_prompt_file: Option<PathBuf>,
     pub transport: Transport,
     /// Show text while it is written.

@@ -107,11 +107,22 @@ layer! {
     allowed_tools: Names { key: "allowed_tools", flag: "--allowed-tools", variable: "RALPH_ALLOWED_TOOLS" }
     "Tools that need no permission."
 
+    /// Replace the agent's system prompt with this text
+    #[arg(long, value_name = "TEXT", help_heading = "Agent", conflicts_with = "system_prompt_file")]
+    system_prompt: String { key: "system_prompt", flag: "--system-prompt", variable: "RALPH_SYSTEM_PROMPT" }
+    "Replaces the agent's system prompt with this text."
+
     /// Replace the agent's system prompt
     #[arg(long, value_name = "FILE", help_heading = "Agent")]
     system_prompt_file: PathBuf {
         key: "system_prompt_file", flag: "--system-prompt-file", variable: "RALPH_SYSTEM_PROMPT_FILE"
     } "Replaces the agent's system prompt."
+
+    /// Add this text to the agent's system prompt
+    #[arg(long, value_name = "TEXT", help_heading = "Agent", conflicts_with = "append_system_prompt_file")]
+    append_system_prompt: String {
+        key: "append_system_prompt", flag: "--append-system-prompt", variable: "RALPH_APPEND_SYSTEM_PROMPT"
+    } "Text that is added to the agent's system prompt."
 
     /// Add to the agent's system prompt
     #[arg(long, value_name = "FILE", help_heading = "Agent")]
@@ -120,8 +131,9 @@ layer! {
         variable: "RALPH_APPEND_SYSTEM_PROMPT_FILE"
     } "Added to the agent's system prompt."
 
-    #[arg(skip)]
-    auth: Auth { key: "auth", variable: "RALPH_AUTH", default: "inherit" }
+    /// Which login the agent uses [default: inherit]
+    #[arg(long, value_name = "KIND", value_enum, help_heading = "Agent")]
+    auth: Auth { key: "auth", flag: "--auth", variable: "RALPH_AUTH", default: "inherit" }
     "Which login the agent uses: `inherit` whatever it finds, `login` its own login (API keys are removed from its environment), `api_key` an API key, which must be in the environment."
 
     /// How the agent's output reaches ralph [default: auto]
@@ -136,6 +148,11 @@ layer! {
     #[arg(skip)]
     partials: bool { key: "partials", variable: "RALPH_PARTIALS", default: "true" }
     "Show text while it is written."
+
+    /// Whether the agent takes messages while it works [default: if it can]
+    #[arg(long, value_name = "BOOL", help_heading = "Agent")]
+    accepts_input: bool { key: "accepts_input", flag: "--accepts-input", variable: "RALPH_ACCEPTS_INPUT" }
+    "Whether the agent takes messages and asks for permission while it works. With `true`, an agent that cannot do so is refused; with `false`, it is told its prompt and nothing else. By default it does if it can."
 
     /// Let the agent ask for permission; answer by key or `ralph answer`
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = "Agent")]

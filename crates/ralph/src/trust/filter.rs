@@ -280,7 +280,7 @@ mod tests {
             "auth" => "login",
             "transport" => "pty",
             "denials" => "continue",
-            "pty_mode" | "quiet" | "allow_secrets" => "true",
+            "pty_mode" | "quiet" | "allow_secrets" | "accepts_input" => "true",
             "modes.*.session" => "keep",
             "watch" | "notify" => "false",
             "notify.on" => "[ended]",

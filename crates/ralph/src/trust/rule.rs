@@ -79,7 +79,7 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         "cli.backend" | "model" | "modes.*.model" | "auth" => Rule::NeedsTrust(Redirects),
         // With `arg`, everybody on the machine can read the prompt.
         "cli.prompt_mode" | "cli.prompt_flag" | "cli.output_format" => Rule::NeedsTrust(Redirects),
-        "transport" => Rule::NeedsTrust(Redirects),
+        "transport" | "accepts_input" => Rule::NeedsTrust(Redirects),
         "pty_mode" => Rule::Only(&["false"], Redirects),
         "modes.*.session" => Rule::NeedsTrust(KeepsSession),
         // A list of tools also approves them, and a mode has such a list.
@@ -91,7 +91,9 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         "permission_mode" | "modes.*.permission_mode" => Rule::Only(&["ask", "plan", "refuse"], Permits),
         "denials" => Rule::NeedsTrust(Permits),
         "allow_secrets" => Rule::NeedsTrust(Permits),
-        "system_prompt_file"
+        "system_prompt"
+        | "append_system_prompt"
+        | "system_prompt_file"
         | "append_system_prompt_file"
         | "modes.*.system_prompt_file"
         | "modes.*.append_system_prompt_file"

@@ -88,3 +88,62 @@ fn rotating_replaces_the_server_token() {
     };
     assert_ne!(rotate(), rotate());
 }
+
+#[test]
+fn a_token_can_be_limited_in_what_it_starts() {
+    let stage = Stage::new();
+    let create = |name: &str, more: &[&str]| {
+        let args = [&["token", "create", name, "--scope"][..], more].concat();
+        stage.ralph(&args)
+    };
+    let limits = [
+        "start",
+        "--workspace",
+        "/",
+        "--workspace",
+        "/tmp",
+        "--permission-mode",
+        "ask",
+        "--permission-mode",
+        "acceptEdits",
+        "--max-live-runs",
+        "3",
+        "--max-run-cost",
+        "$5",
+        "--max-day-cost",
+        "20.50",
+    ];
+    let created = create("bot", &limits);
+    assert_eq!(created.code, Some(0), "{}", created.stderr);
+    assert_eq!(create("free", &["start"]).code, Some(0));
+    let listed = stage.ralph(&["token", "list", "--json"]).stdout;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed[0]["workspaces"], serde_json::json!(["/", "/tmp"]));
+    assert_eq!(
+        listed[0]["limits"],
+        serde_json::json!({"permission_modes": ["ask", "accept_edits"], "max_live_runs": 3,
+            "max_run_cost_micro_usd": 5_000_000, "max_day_cost_micro_usd": 20_500_000})
+    );
+    assert_eq!(listed[1]["limits"], serde_json::json!({}));
+    let shown = stage.ralph(&["token", "list"]).stdout;
+    assert!(
+        shown.contains("ask or accept-edits, 3 live, $5.00 a run, $20.50 a day"),
+        "{shown}"
+    );
+    for (more, said) in [
+        (&["read", "--max-live-runs", "3"][..], "`--scope start`"),
+        (
+            &["start", "--max-run-cost", "0"],
+            "`--max-run-cost` must be more than 0",
+        ),
+        (
+            &["start", "--max-live-runs", "0"],
+            "`--max-live-runs` must be more than 0",
+        ),
+        (&["start", "--permission-mode", "anything"], "--permission-mode"),
+    ] {
+        let refused = create("x", more);
+        assert!(refused.code != Some(0) && refused.stdout.is_empty(), "{more:?}");
+        assert!(refused.stderr.contains(said), "{}", refused.stderr);
+    }
+}

@@ -158,6 +158,7 @@ impl Stage {
             max_cost: Some(MicroUsd::new(10_000_000)),
             verify: Vec::new(),
             kind: ralph_run::RunKind::Loop.into(),
+            by: None,
             resumed_from: None,
             is_ephemeral: false,
             start_commit: None,

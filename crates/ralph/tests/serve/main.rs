@@ -5,6 +5,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod agent_options;
 mod asking;
 mod client;
 mod ending;
@@ -12,6 +13,7 @@ mod escape;
 mod generated_clients;
 mod secrets;
 mod stage;
+mod start_limits;
 mod starting;
 mod stream_schema;
 mod trust;

@@ -336,3 +336,36 @@ fn the_short_keys_mean_the_same() {
         ralph::settings::AgentOutput::StreamJson
     );
 }
+
+#[test]
+fn a_system_prompt_is_a_text_or_a_file_and_the_nearer_one_counts() {
+    let file = Said::file("system_prompt: Be brief.\nappend_system_prompt_file: a.md\n");
+    let agent = file.settings().agent;
+    assert_eq!(agent.system_prompt.as_deref(), Some("Be brief."));
+    assert_eq!(agent.append_system_prompt_file, Some("/repo/a.md".into()));
+    let mut nearer = file.and_variable("RALPH_APPEND_SYSTEM_PROMPT", "Be kind.");
+    nearer.flags = vec!["--system-prompt-file".to_owned(), "/s.md".to_owned()];
+    let agent = nearer.settings().agent;
+    assert_eq!(
+        (agent.system_prompt, agent.system_prompt_file),
+        (None, Some("/s.md".into()))
+    );
+    assert_eq!(agent.append_system_prompt.as_deref(), Some("Be kind."));
+    assert_eq!(agent.append_system_prompt_file, None);
+    let both = Said::file("system_prompt: x\nsystem_prompt_file: s.md\n")
+        .resolve()
+        .unwrap_err();
+    assert!(both.to_string().contains("not both"), "{both}");
+}
+
+#[test]
+fn an_agent_that_takes_no_input_can_neither_ask_nor_talk() {
+    let file = Said::file("accepts_input: false\n");
+    assert_eq!(file.settings().accepts_input, Some(false));
+    for flag in ["--ask", "--interactive"] {
+        let mut asks = Said::file("accepts_input: false\n");
+        asks.flags = vec![flag.to_owned()];
+        let error = asks.resolve().unwrap_err().to_string();
+        assert!(error.contains("`accepts_input` is false"), "{error}");
+    }
+}

@@ -40,9 +40,10 @@ modes:
 permission_mode: plan
 tools: Read,Edit
 allowed_tools: [Read]
-system_prompt_file: s.md
-append_system_prompt_file: t.md
+system_prompt: Be brief.
+append_system_prompt: Be kind.
 auth: login
+accepts_input: true
 transport: pipe
 pty_mode: false
 partials: false

@@ -251,6 +251,7 @@ fn rebuild(run: &RunDirectory, model: &RunModel) -> Option<RunFile> {
         mode: started.mode.clone(),
         task: started.task.clone(),
         kind: started.kind.clone(),
+        by: started.by.clone(),
         resumed_from: started.resumed_from.clone(),
         is_ephemeral: started.is_ephemeral,
         prompt: String::new(),

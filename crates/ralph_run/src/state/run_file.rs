@@ -51,6 +51,9 @@ pub struct RunFile {
     /// Whether it works by itself or waits for messages.
     #[serde(default)]
     pub kind: Open<RunKind>,
+    /// Who started it through a server, for people: `token ci`, `session 1f2e3d4c`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// The run whose session this one continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed_from: Option<String>,

@@ -254,6 +254,7 @@ pub(crate) fn started() -> RunStarted {
         max_cost: None,
         verify: Vec::new(),
         kind: RunKind::Loop.into(),
+        by: None,
         resumed_from: None,
         is_ephemeral: false,
     }

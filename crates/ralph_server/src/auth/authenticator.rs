@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -14,6 +14,7 @@ use super::hosts::Hosts;
 use super::principal::{Credential, Principal, Scope};
 use super::secret::sha256;
 use super::sessions::{Issuer, NewSession, SessionEntry, SessionInfo, Sessions};
+use super::start_limits::ServerStartLimits;
 use super::tickets::Tickets;
 use super::token_registry::{Refreshed, TokenRegistry};
 
@@ -37,6 +38,7 @@ pub struct Auth {
     state_directory: PathBuf,
     hosts: Hosts,
     clock: Clock,
+    start_limits: Arc<ServerStartLimits>,
     secrets: Mutex<Secrets>,
     failures: Mutex<Failures>,
     failure_log: Throttle,
@@ -87,6 +89,7 @@ impl Auth {
             state_directory: options.state_directory.clone(),
             hosts: Hosts::new(options.port, &options.names)?,
             clock,
+            start_limits: Arc::default(),
             secrets: Mutex::new(secrets),
             failures: Mutex::default(),
             failure_log: Throttle::default(),
@@ -104,6 +107,13 @@ impl Auth {
     #[must_use]
     pub fn with_tls(mut self) -> Self {
         self.hosts.set_tls();
+        self
+    }
+
+    /// What runs may use, whoever starts them.
+    #[must_use]
+    pub fn with_start_limits(mut self, limits: ServerStartLimits) -> Self {
+        self.start_limits = Arc::new(limits);
         self
     }
 
@@ -162,10 +172,32 @@ impl Auth {
         let (now, digest) = (self.clock.now(), sha256(secret.as_bytes()));
         let Secrets { tokens, sessions, .. } = &mut *self.secrets(now);
         let by_token = tokens.enter(&digest, self.clock, now);
-        by_token.or_else(|| {
+        let principal = by_token.or_else(|| {
             let is_accepted = |issuer: &Issuer| tokens.stands_behind(issuer);
             sessions.enter(&digest, is_accepted, self.clock, now)
+        })?;
+        Some(Principal {
+            server_limits: Arc::clone(&self.start_limits),
+            ..principal
         })
+    }
+
+    /// Why a secret is not accepted, and what to do. It names times only to those who have the secret of a token.
+    pub(crate) fn why_refused(&self, secret: &str) -> String {
+        let now = self.clock.now();
+        let expired_at = self
+            .secrets(now)
+            .tokens
+            .expired_at(&sha256(secret.as_bytes()), now);
+        match expired_at {
+            Some(at) => format!(
+                "this token expired at {at:.0}, and the clock of this server says {now:.0}: make a new one with `ralph \
+                 token create`, or set the clock if it is wrong"
+            ),
+            None => "this is no token or session of this server: it was revoked, has ended, or belongs to another \
+                     server; `ralph token list` on the machine of the server shows its tokens"
+                .to_owned(),
+        }
     }
 
     /// Whoever the ticket was issued to. It is used up by that.

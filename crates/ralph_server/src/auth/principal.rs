@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::lifetime::SessionGuard;
 use super::secret::{Digest, hex};
+use super::start_limits::{Holder, ServerStartLimits, StartBound, StartLimits};
 use crate::problem::{Problem, ProblemCode};
 
 /// What a token allows. Each scope includes those before it.
@@ -82,6 +83,10 @@ pub struct Principal {
     pub(crate) scope: Scope,
     /// The directories it is confined to; `None` for all.
     pub(crate) workspaces: Option<Arc<[PathBuf]>>,
+    /// What runs that it starts may use.
+    pub(crate) limits: Arc<StartLimits>,
+    /// What runs of the server may use, whoever starts them.
+    pub(crate) server_limits: Arc<ServerStartLimits>,
     pub(crate) guard: SessionGuard,
     /// The token that it goes back to: itself, or the one that opened the session.
     pub(super) issuer: Digest,
@@ -106,11 +111,31 @@ impl Principal {
             .is_none_or(|roots| roots.iter().any(|root| workspace.starts_with(root)))
     }
 
+    /// What holds for starts: the limits of the token, then those of the server. `name` is the one of [`Self::actor`].
+    pub(crate) fn start_bounds<'a>(&'a self, name: &'a str) -> [StartBound<'a>; 2] {
+        [
+            StartBound {
+                holder: Holder::Token(name),
+                workspaces: self.workspaces.as_deref().unwrap_or_default(),
+                limits: &self.limits,
+            },
+            StartBound {
+                holder: Holder::Server,
+                workspaces: &self.server_limits.workspaces,
+                limits: &self.server_limits.limits,
+            },
+        ]
+    }
+
     /// Whether it may give a run this command. Which runs it may see is checked apart from that.
     pub(crate) fn may_command(&self, command: &ControlCommand) -> Result<(), Problem> {
         let needed = Scope::needed_for(command);
         if self.scope >= needed {
-            return Ok(());
+            let actor = self.actor();
+            return self
+                .start_bounds(&actor)
+                .iter()
+                .try_for_each(|bound| bound.check_command(command));
         }
         let detail = format!(
             "this needs a token with scope `{needed}`; yours has `{}`",

@@ -15,6 +15,7 @@ use super::error::AuthError;
 use super::lifetime::Lifetime;
 use super::principal::{Credential, Principal, Scope};
 use super::secret::{Digest, digest_from_hex, hex, new_secret, same, sha256};
+use super::start_limits::StartLimits;
 
 const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const CODE_LIFETIME: Duration = Duration::from_secs(10 * 60);
@@ -56,6 +57,8 @@ struct SavedSession {
     scope: Scope,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     workspaces: Option<Vec<PathBuf>>,
+    #[serde(default, skip_serializing_if = "StartLimits::is_unlimited")]
+    limits: StartLimits,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user_agent: Option<String>,
     created_at: Timestamp,
@@ -77,6 +80,7 @@ pub(super) struct Issuer {
     pub(super) digest: Digest,
     pub(super) scope: Scope,
     pub(super) workspaces: Option<Arc<[PathBuf]>>,
+    pub(super) limits: Arc<StartLimits>,
     pub(super) expires_at: Option<Timestamp>,
 }
 
@@ -199,6 +203,8 @@ impl Sessions {
             credential: Credential::Session(found.id.clone()),
             scope: found.issuer.scope,
             workspaces: found.issuer.workspaces.clone(),
+            limits: Arc::clone(&found.issuer.limits),
+            server_limits: Arc::default(),
             guard: found.lifetime.guard(clock),
             issuer: found.issuer.digest,
             is_by_ticket: false,
@@ -284,6 +290,7 @@ impl SavedSession {
             issuer: hex(&session.issuer.digest),
             scope: session.issuer.scope,
             workspaces: session.issuer.workspaces.as_deref().map(<[PathBuf]>::to_vec),
+            limits: session.issuer.limits.as_ref().clone(),
             user_agent: session.user_agent.clone(),
             created_at: session.created_at,
             last_used_at: session.last_used_at,
@@ -298,6 +305,7 @@ impl SavedSession {
                 digest: digest_from_hex(&self.issuer)?,
                 scope: self.scope,
                 workspaces: self.workspaces.map(Into::into),
+                limits: Arc::new(self.limits),
                 expires_at: Some(self.expires_at),
             },
             id: self.id,
@@ -340,6 +348,7 @@ mod tests {
             digest: SERVER,
             scope: Scope::Admin,
             workspaces: None,
+            limits: std::sync::Arc::default(),
             expires_at: None,
         }
     }

@@ -101,6 +101,8 @@ mod tests {
             credential: Credential::Session(format!("{token}-{session}")),
             scope: Scope::Read,
             workspaces: None,
+            limits: Default::default(),
+            server_limits: Default::default(),
             guard: lifetime.guard(Clock::new()),
             issuer: [token; 32],
             is_by_ticket: false,

@@ -13,6 +13,7 @@ use super::error::AuthError;
 use super::principal::Scope;
 use super::secret::{Digest, digest_from_hex, hex, new_secret, sha256};
 use super::server_token::is_exposed;
+use super::start_limits::StartLimits;
 
 const FILE_NAME: &str = "server-tokens.json";
 const USE_FILE_NAME: &str = "server-token-use.json";
@@ -38,6 +39,8 @@ pub struct NewToken {
     pub scope: Scope,
     /// The directories it is confined to; all if empty.
     pub workspaces: Vec<PathBuf>,
+    /// What runs that it starts may use.
+    pub limits: StartLimits,
     /// When it stops working.
     pub expires_at: Option<Timestamp>,
 }
@@ -54,6 +57,9 @@ pub struct TokenEntry {
     /// The directories it is confined to; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workspaces: Vec<PathBuf>,
+    /// What runs that it starts may use.
+    #[serde(default, skip_serializing_if = "StartLimits::is_unlimited")]
+    pub limits: StartLimits,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it stops working.
@@ -143,6 +149,7 @@ impl TokenFile {
             name: new.name,
             scope: new.scope,
             workspaces: new.workspaces,
+            limits: new.limits,
             created_at: now,
             expires_at: new.expires_at,
         });
@@ -254,7 +261,7 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{NewToken, TokenError, TokenFile};
-    use crate::auth::Scope;
+    use crate::auth::{Scope, StartLimits};
     use jiff::Timestamp;
 
     fn new(name: &str) -> NewToken {
@@ -262,6 +269,7 @@ mod tests {
             name: name.to_owned(),
             scope: Scope::Read,
             workspaces: Vec::new(),
+            limits: StartLimits::default(),
             expires_at: None,
         }
     }
@@ -305,6 +313,35 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn limits_are_kept_and_a_file_without_them_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = TokenFile::in_directory(directory.path());
+        let limits = StartLimits {
+            permission_modes: vec![ralph_run::control::PermissionChoice::AcceptEdits],
+            max_live_runs: Some(3),
+            max_run_cost_micro_usd: Some(5),
+            max_day_cost_micro_usd: Some(20),
+        };
+        let limited = NewToken {
+            limits: limits.clone(),
+            ..new("limited")
+        };
+        file.create(limited, Timestamp::now()).unwrap();
+        file.create(new("free"), Timestamp::now()).unwrap();
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        // As earlier versions wrote it.
+        assert_eq!(text.matches("limits").count(), 1, "{text}");
+        let [limited, free] = &file.load().unwrap()[..] else {
+            panic!("two tokens");
+        };
+        assert_eq!((&limited.limits, free.limits.is_unlimited()), (&limits, true));
+        // A limit that this version does not know cannot be kept to, so the token is not accepted.
+        let newer = text.replace("max_live_runs", "max_sunday_runs");
+        std::fs::write(file.path(), newer).unwrap();
+        assert!(matches!(file.load(), Err(TokenError::Damaged { .. })));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::principal::{Credential, Principal, Scope};
 use super::secret::{Digest, same, sha256};
 use super::server_token::{self, ServerToken};
 use super::sessions::Issuer;
+use super::start_limits::StartLimits;
 use super::token_file::{TokenEntry, TokenFile};
 use crate::file_stamp::FileStamp;
 
@@ -53,6 +54,7 @@ struct Accepted {
     digest: Digest,
     scope: Scope,
     workspaces: Option<Arc<[PathBuf]>>,
+    limits: Arc<StartLimits>,
     lifetime: Lifetime,
 }
 
@@ -133,6 +135,13 @@ impl TokenRegistry {
         Some(principal)
     }
 
+    /// When a token that is not valid any more has expired.
+    pub(super) fn expired_at(&self, digest: &Digest, now: Timestamp) -> Option<Timestamp> {
+        let mut tokens = self.tokens.iter();
+        let token = tokens.find(|token| same(&token.digest, digest) && !token.lifetime.is_valid(now))?;
+        token.lifetime.expires_at
+    }
+
     /// What a session that this token opens may do.
     pub(super) fn issuer(&self, digest: &Digest, now: Timestamp) -> Option<Issuer> {
         self.find(digest, now).map(Accepted::issuer)
@@ -162,6 +171,7 @@ impl TokenRegistry {
             same(&token.digest, &opened.digest)
                 && token.scope == opened.scope
                 && token.workspaces == opened.workspaces
+                && token.limits == opened.limits
                 && is_as_long
         })
     }
@@ -195,6 +205,7 @@ impl Accepted {
             digest,
             scope: Scope::Admin,
             workspaces: None,
+            limits: Arc::default(),
             lifetime: Lifetime::until(None),
         }
     }
@@ -205,6 +216,7 @@ impl Accepted {
             credential: Credential::Token(entry.name),
             scope: entry.scope,
             workspaces: (!entry.workspaces.is_empty()).then(|| entry.workspaces.into()),
+            limits: Arc::new(entry.limits),
             lifetime: Lifetime::until(entry.expires_at),
         })
     }
@@ -214,6 +226,7 @@ impl Accepted {
             digest: self.digest,
             scope: self.scope,
             workspaces: self.workspaces.clone(),
+            limits: Arc::clone(&self.limits),
             expires_at: self.lifetime.expires_at,
         }
     }
@@ -223,6 +236,7 @@ impl Accepted {
             && same(&self.digest, &other.digest)
             && self.scope == other.scope
             && self.workspaces == other.workspaces
+            && self.limits == other.limits
             && self.lifetime.expires_at == other.lifetime.expires_at
     }
 
@@ -231,6 +245,8 @@ impl Accepted {
             credential: self.credential.clone(),
             scope: self.scope,
             workspaces: self.workspaces.clone(),
+            limits: Arc::clone(&self.limits),
+            server_limits: Arc::default(),
             guard: self.lifetime.guard(clock),
             issuer: self.digest,
             is_by_ticket: false,
@@ -244,7 +260,7 @@ mod tests {
     use crate::auth::clock::Clock;
     use crate::auth::secret::sha256;
     use crate::auth::server_token::{read_token, rotate_server_token};
-    use crate::auth::{NewToken, Scope, TokenFile};
+    use crate::auth::{NewToken, Scope, StartLimits, TokenFile};
     use jiff::{SignedDuration, Timestamp};
 
     fn create(file: &TokenFile, name: &str, expires_at: Option<Timestamp>) -> String {
@@ -252,6 +268,7 @@ mod tests {
             name: name.to_owned(),
             scope: Scope::Steer,
             workspaces: Vec::new(),
+            limits: StartLimits::default(),
             expires_at,
         };
         file.create(new, Timestamp::now()).unwrap()

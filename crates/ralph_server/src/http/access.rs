@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::{ConnectInfo, RawPathParams, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
@@ -105,10 +105,11 @@ pub(super) async fn check_access(State(access): State<Access>, mut request: Requ
     if actor.is_some() || !status.is_success() || !is_read {
         let who = (peer, actor.as_deref());
         let outcome = (status.as_u16(), began.elapsed());
+        let created = only(response.headers(), &header::LOCATION).filter(|_| status == StatusCode::CREATED);
         access
             .app
             .access_log
-            .write(who, (method.as_str(), &path), outcome);
+            .write(who, (method.as_str(), &path), outcome, created);
     }
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
@@ -165,9 +166,10 @@ impl Access {
     fn authenticate(&self, request: &Request, peer: IpAddr) -> Result<Principal, Problem> {
         let (headers, auth) = (request.headers(), &self.app.auth);
         if headers.contains_key(header::AUTHORIZATION) {
-            let principal = bearer(headers).and_then(|secret| auth.authenticate(secret));
+            let secret = bearer(headers);
+            let principal = secret.and_then(|secret| auth.authenticate(secret));
             return principal
-                .ok_or_else(|| wrong_secret(&self.app, peer, "this token or session is not valid"));
+                .ok_or_else(|| wrong_secret(&self.app, peer, &auth.why_refused(secret.unwrap_or_default())));
         }
         if let Some(ticket) = ticket_of(request) {
             let principal = auth.redeem_ticket(ticket);

@@ -46,7 +46,8 @@ impl CommandLog {
     pub(crate) fn write(&self, run: &str, command: &str, status: StatusCode, took: Duration) {
         let path = format!("/api/v1/runs/{run}/{command}");
         let who = (self.peer, Some(self.actor.as_str()));
-        self.log.write(who, ("WEBSOCKET", &path), (status.as_u16(), took));
+        let outcome = (status.as_u16(), took);
+        self.log.write(who, ("WEBSOCKET", &path), outcome, None);
     }
 }
 
@@ -65,6 +66,9 @@ pub(crate) struct AccessEntry<'a> {
     pub(crate) actor: Option<&'a str>,
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
+    /// The address of what the request has created, such as the run that it started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) created: Option<&'a str>,
     pub(crate) status: u16,
     pub(crate) milliseconds: u64,
 }
@@ -83,6 +87,7 @@ impl AccessLog {
         (peer, actor): (IpAddr, Option<&str>),
         (method, path): (&str, &str),
         (status, took): (u16, Duration),
+        created: Option<&str>,
     ) {
         let entry = AccessEntry {
             at: Timestamp::now(),
@@ -90,6 +95,7 @@ impl AccessLog {
             actor,
             method,
             path: cut(path),
+            created,
             status,
             milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         };

@@ -38,6 +38,7 @@ mod schema;
 mod search;
 mod sessions;
 mod start;
+mod start_checks;
 mod start_keys;
 mod static_files;
 mod status;

@@ -18,7 +18,7 @@ use super::route::{Policy, operations_mut};
 use super::router::table;
 use super::tagged_unions::name_variants;
 use crate::launch::UntrustedSetting;
-use crate::problem::{FieldError, ProblemBody, ProblemCode};
+use crate::problem::{FieldError, ProblemBody, ProblemCode, ReachedLimit};
 
 const PROBLEM: &str = "Problem";
 
@@ -35,6 +35,7 @@ pub fn openapi() -> OpenApi {
         .schema(PROBLEM, ProblemBody::schema())
         .schema(ProblemCode::name(), ProblemCode::schema())
         .schema(FieldError::name(), FieldError::schema())
+        .schema(ReachedLimit::name(), ReachedLimit::schema())
         .schema(UntrustedSetting::name(), UntrustedSetting::schema());
     for route in table().into_iter().filter(|route| route.is_documented) {
         let mut described = route.paths;

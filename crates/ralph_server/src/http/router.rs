@@ -40,7 +40,7 @@ pub(super) fn table() -> Vec<Route> {
         Route::read(routes!(openapi::document)).confined(),
         Route::read(routes!(openapi::stream_schema)).confined(),
         Route::read(routes!(runs::list)),
-        Route::start(routes!(start::start)),
+        Route::start(routes!(start::start)).confined(),
         Route::read(routes!(runs::show)),
         Route::steer(routes!(run_changes::update)),
         Route::admin(routes!(run_changes::delete)),

@@ -72,6 +72,9 @@ pub(crate) struct Run {
     context: Option<Context>,
     /// The agent's conversations, in order.
     session_ids: Vec<String>,
+    /// Who started it through a server: the token or login session. Null for runs of the command line.
+    #[schema(required)]
+    started_by: Option<String>,
     /// The run whose conversation this one goes on with.
     #[schema(required)]
     resumed_from: Option<String>,
@@ -298,7 +301,7 @@ mod tests {
             "reason": {"limit": "cost"}, "exit_code": 2, "message": "m", "iteration": 1, "attempt": 1,
             "totals": {"tokens": {"input": 1}, "cost": 5, "is_estimate": true, "turns": 1, "duration_ms": 3},
             "max_cost_micro_usd": 1, "context": {"used": 1, "size": 2}, "session_ids": ["s"],
-            "resumed_from": "r", "is_ephemeral": true, "pending": 1, "errors": 0, "head_seq": 9
+            "resumed_from": "r", "started_by": "token ci", "is_ephemeral": true, "pending": 1, "errors": 0, "head_seq": 9
         }))
         .unwrap();
         fits::<Run>(&run);

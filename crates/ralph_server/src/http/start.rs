@@ -18,14 +18,12 @@ use super::access::rate_limited;
 use super::commands::PermissionMode;
 use super::input::{InPath, JsonBody, OptionalJsonBody};
 use super::schema::{self, RunKind};
+use super::start_checks::{check, invalid};
 use crate::app::App;
-use crate::launch::{LaunchError, SessionStart, StartRun, TrustChoice};
+use crate::auth::Principal;
+use crate::launch::{AuthChoice, LaunchError, SessionStart, StartRun, TrustChoice};
 use crate::problem::{Problem, ProblemCode};
-
-/// A prompt must fit into one line to a runner.
-const MAX_PROMPT_BYTES: usize = 900 * 1024;
-const MAX_WORD_BYTES: usize = 1024;
-const MAX_VERIFY_COMMANDS: usize = 100;
+use crate::starts::admit;
 
 /// Whether what is posted to this address starts a run.
 pub(super) fn starts_run(path: &str) -> bool {
@@ -52,6 +50,22 @@ pub(super) struct NewRun {
     mode: Option<String>,
     /// Names the task.
     task: Option<String>,
+    /// What replaces the agent's system prompt.
+    #[schema(min_length = 1, max_length = 102400)]
+    system_prompt: Option<String>,
+    /// What is added to the agent's system prompt.
+    #[schema(min_length = 1, max_length = 102400)]
+    append_system_prompt: Option<String>,
+    /// The tools that need no permission, such as `Read` or `Bash(git:*)`.
+    #[schema(max_items = 1000)]
+    allowed_tools: Option<Vec<String>>,
+    /// Which login the agent uses; by the workspace's settings if absent.
+    auth: Option<AuthChoice>,
+    /// Whether the agent must take messages while it works (true), or is told its prompt and nothing else (false): then
+    /// nobody can answer its requests, which are denied. What the agent can do decides if absent.
+    accepts_input: Option<bool>,
+    /// A conversation that the agent has, also one that is not from a run.
+    resume: Option<ResumedSession>,
     /// Whether one iteration is all.
     #[serde(default)]
     once: bool,
@@ -67,6 +81,23 @@ pub(super) struct NewRun {
     ephemeral: bool,
     /// What a person decided about a `ralph.yml` that is not trusted, after the server has refused to use it.
     trust: Option<TrustChoice>,
+}
+
+/// A conversation of the agent's. That of an earlier run is continued with `POST /api/v1/runs/{id}/resume`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResumedSession {
+    /// The agent's name for it.
+    #[schema(
+        min_length = 1,
+        max_length = 1024,
+        pattern = "^[^-]",
+        example = "0b0e8b9f-7b5e-4d0c-9d9f-1c6f2f7f2b11"
+    )]
+    session_id: String,
+    /// Whether a copy is continued, which leaves the conversation as it is.
+    #[serde(default)]
+    fork: bool,
 }
 
 /// What a run may use.
@@ -91,6 +122,16 @@ pub(super) struct Limits {
     /// How many tokens.
     #[serde(deserialize_with = "whole")]
     tokens: Option<u64>,
+}
+
+impl ResumedSession {
+    fn into_start(self) -> SessionStart {
+        let session = self.session_id;
+        match self.fork {
+            false => SessionStart::ResumeSession { session },
+            true => SessionStart::ForkSession { session },
+        }
+    }
 }
 
 impl Limits {
@@ -147,6 +188,19 @@ pub(super) struct NextRun {
     prompt: Option<String>,
     /// Which model; as the other one if absent.
     model: Option<String>,
+    /// What replaces the agent's system prompt.
+    #[schema(min_length = 1, max_length = 102400)]
+    system_prompt: Option<String>,
+    /// What is added to the agent's system prompt.
+    #[schema(min_length = 1, max_length = 102400)]
+    append_system_prompt: Option<String>,
+    /// The tools that need no permission, such as `Read` or `Bash(git:*)`.
+    #[schema(max_items = 1000)]
+    allowed_tools: Option<Vec<String>>,
+    /// Which login the agent uses; by the workspace's settings if absent.
+    auth: Option<AuthChoice>,
+    /// Whether the agent must take messages while it works (true), or is told its prompt and nothing else (false).
+    accepts_input: Option<bool>,
     /// Whether one iteration is all.
     #[serde(default)]
     once: bool,
@@ -169,6 +223,7 @@ pub(super) struct RunName(pub(super) String);
         headers(("location" = String, description = "The address of the run.")))))]
 pub(super) async fn start(
     State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
     name: Option<Extension<RunName>>,
     JsonBody(asked): JsonBody<NewRun>,
 ) -> Result<Response, Problem> {
@@ -178,6 +233,7 @@ pub(super) async fn start(
     }
     launch(
         &app,
+        &principal,
         name,
         StartRun {
             kind: asked.kind.into(),
@@ -187,17 +243,27 @@ pub(super) async fn start(
             prompt: asked.prompt,
             mode: asked.mode,
             task: asked.task,
+            system_prompt: asked.system_prompt,
+            append_system_prompt: asked.append_system_prompt,
+            allowed_tools: asked.allowed_tools,
+            auth: asked.auth,
+            accepts_input: asked.accepts_input,
             once: asked.once,
             max_iterations: asked.limits.iterations,
             max_cost_micro_usd: asked.limits.max_cost_micro_usd()?,
+            cost_ceiling_micro_usd: None,
             max_runtime_seconds: asked.limits.runtime_seconds,
             max_turns: asked.limits.turns,
             max_tokens: asked.limits.tokens,
             verify: asked.verify,
             permission_mode: asked.permission_mode.map(PermissionChoice::from),
-            session: SessionStart::New,
+            session: match asked.resume {
+                None => SessionStart::New,
+                Some(resumed) => resumed.into_start(),
+            },
             ephemeral: asked.ephemeral,
             trust: asked.trust,
+            by: None,
         },
     )
     .await
@@ -211,6 +277,7 @@ pub(super) async fn start(
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
+    Extension(principal): Extension<Principal>,
     name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
 ) -> Result<Response, Problem> {
@@ -219,7 +286,13 @@ pub(super) async fn resume(
         let detail = "the run goes on: send it a message, or stop it first";
         return Err(Problem::new(ProblemCode::Busy, detail));
     }
-    launch(&app, name, next(&run, asked, SessionStart::Resume { run: id })?).await
+    launch(
+        &app,
+        &principal,
+        name,
+        next(&run, asked, SessionStart::Resume { run: id })?,
+    )
+    .await
 }
 
 /// Goes on with a copy of the conversation of a run, in a new run.
@@ -230,11 +303,18 @@ pub(super) async fn resume(
 pub(super) async fn fork(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
+    Extension(principal): Extension<Principal>,
     name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
 ) -> Result<Response, Problem> {
     let run = app.run(&id).await?;
-    launch(&app, name, next(&run, asked, SessionStart::Fork { run: id })?).await
+    launch(
+        &app,
+        &principal,
+        name,
+        next(&run, asked, SessionStart::Fork { run: id })?,
+    )
+    .await
 }
 
 fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<StartRun, Problem> {
@@ -252,9 +332,15 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
         prompt: asked.prompt,
         mode: run.mode.clone(),
         task: run.task.clone(),
+        system_prompt: asked.system_prompt,
+        append_system_prompt: asked.append_system_prompt,
+        allowed_tools: asked.allowed_tools,
+        auth: asked.auth,
+        accepts_input: asked.accepts_input,
         once: asked.once,
         max_iterations: asked.limits.iterations,
         max_cost_micro_usd: asked.limits.max_cost_micro_usd()?,
+        cost_ceiling_micro_usd: None,
         max_runtime_seconds: asked.limits.runtime_seconds,
         max_turns: asked.limits.turns,
         max_tokens: asked.limits.tokens,
@@ -263,23 +349,28 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
         session,
         ephemeral: false,
         trust: asked.trust,
+        by: None,
     })
 }
 
 async fn launch(
     app: &Arc<App>,
+    principal: &Principal,
     name: Option<Extension<RunName>>,
-    request: StartRun,
+    mut request: StartRun,
 ) -> Result<Response, Problem> {
     check(&request)?;
     app.take_start()
         .map_err(|wait| rate_limited("too many runs are started at once", wait))?;
+    let name = name.map(|Extension(RunName(id))| id);
+    let permit = admit(app, principal, name.as_deref(), &mut request).await?;
     let (kept, app) = (Arc::clone(app), Arc::clone(app));
     // A run that is being started is not left half way if the client leaves.
     let started = tokio::spawn(async move {
-        let name = name.as_ref().map(|Extension(RunName(id))| id.as_str());
+        let name = name.as_deref().or(permit.run_id());
         let id = app.launcher.start(name, request).await?;
         app.wait_for_run(&id).await;
+        permit.started();
         Ok::<_, LaunchError>(id)
     });
     match started.await {
@@ -316,49 +407,4 @@ async fn read_summary(app: &App, id: &str) -> Option<RunSummary> {
         fold.push(&record.line);
     }
     fold.summary().cloned()
-}
-
-fn check(request: &StartRun) -> Result<(), Problem> {
-    let words = [
-        ("/backend", &request.backend),
-        ("/model", &request.model),
-        ("/mode", &request.mode),
-        ("/task", &request.task),
-    ];
-    let is_word = |word: &String| word.len() <= MAX_WORD_BYTES && !word.chars().any(char::is_control);
-    for (pointer, word) in words {
-        if !word.as_ref().is_none_or(is_word) {
-            let detail = "a name has at most 1,024 bytes and no control characters";
-            return Err(invalid(pointer, detail));
-        }
-    }
-    let prompt = request.prompt.as_deref();
-    if prompt.is_some_and(|prompt| prompt.len() > MAX_PROMPT_BYTES) {
-        let problem = Problem::new(ProblemCode::TooLarge, "a prompt has at most 900 KiB");
-        return Err(problem.in_field("/prompt"));
-    }
-    if prompt.is_none_or(|prompt| prompt.trim().is_empty()) && request.kind == ralph_run::RunKind::Loop {
-        return Err(invalid("/prompt", "a loop needs a prompt"));
-    }
-    let verify = request.verify.as_deref().unwrap_or_default();
-    if verify.len() > MAX_VERIFY_COMMANDS {
-        return Err(invalid("/verify", "too many verify commands"));
-    }
-    let workspace = request.workspace.to_string_lossy();
-    let commands = verify.iter().enumerate();
-    let texts = commands
-        .map(|(index, command)| (format!("/verify/{index}"), command.as_str()))
-        .chain(prompt.map(|prompt| ("/prompt".to_owned(), prompt)))
-        .chain([("/workspace".to_owned(), workspace.as_ref())]);
-    for (pointer, text) in texts {
-        if text.contains('\0') {
-            let detail = "a text with a NUL character cannot be given to a program";
-            return Err(invalid(pointer, detail));
-        }
-    }
-    Ok(())
-}
-
-fn invalid(pointer: impl Into<String>, detail: &str) -> Problem {
-    Problem::new(ProblemCode::Unprocessable, detail).in_field(pointer)
 }

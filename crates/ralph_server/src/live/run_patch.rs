@@ -47,6 +47,7 @@ pub(super) fn run_patch(before: &RunSummary, now: &RunSummary) -> Map<String, Va
         max_cost_micro_usd,
         context,
         session_ids,
+        started_by,
         resumed_from,
         is_ephemeral,
         pending,
@@ -97,7 +98,7 @@ mod tests {
             "started_at": "2026-11-17T00:00:00Z", "ended_at": "2026-11-17T00:00:00Z",
             "updated_at": "2026-11-17T00:00:00Z", "activity": {"state": "tool", "name": "Bash"}, "exit_code": 2,
             "message": "m", "iteration": 2, "attempt": 3, "totals": {"turns": 3, "cost_micro_usd": 7},
-            "max_cost_micro_usd": 1, "session_ids": ["s"], "resumed_from": "q", "is_ephemeral": true, "pending": 1,
+            "max_cost_micro_usd": 1, "session_ids": ["s"], "resumed_from": "q", "started_by": "token ci", "is_ephemeral": true, "pending": 1,
             "errors": 2, "head_seq": 10
         }));
         let mut patched = serde_json::to_value(&before).unwrap();

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use ralph_server::http::{Policy, RouteInfo, routes};
-use ralph_server::{NewToken, Scope};
+use ralph_server::{NewToken, Scope, StartLimits};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -33,6 +33,7 @@ async fn no_route_opens_to_a_secret_that_is_not_valid_here() {
         name: "expired".to_owned(),
         scope: Scope::Admin,
         workspaces: Vec::new(),
+        limits: StartLimits::default(),
         expires_at: Some(Timestamp::now() - SignedDuration::from_secs(1)),
     });
     let valid = stage.token_named("valid", Scope::Admin);
@@ -123,6 +124,7 @@ async fn a_token_that_is_confined_to_workspaces_finds_nothing_of_others() {
             name: name.to_owned(),
             scope: Scope::Admin,
             workspaces: vec![directory],
+            limits: StartLimits::default(),
             expires_at: None,
         })
     };
@@ -220,7 +222,9 @@ async fn the_access_log_says_who_did_what_and_nothing_secret() {
             r#"{"token":"wrong"}"#,
         )
         .await;
-    let text = log_with(&stage, "access.log", "/api/v1/search").await;
+    let body = serde_json::json!({"workspace": "/w", "prompt": "x"});
+    let run = stage.post("/api/v1/runs", &body).await.json();
+    let text = log_with(&stage, "access.log", r#""created""#).await;
     let refused = log_with(&stage, "access-refused.log", "/api/v1/login").await;
     assert!(
         !text.contains("/api/v1/login"),
@@ -230,6 +234,10 @@ async fn the_access_log_says_who_did_what_and_nothing_secret() {
     for said in [
         r#""actor":"token ci","method":"GET","path":"/api/v1/search","status":200"#,
         r#""path":"/api/v1/runs/nothing/events","status":404"#,
+        &format!(
+            r#""actor":"server token","method":"POST","path":"/api/v1/runs","created":"/api/v1/runs/{}","status":201"#,
+            run["id"].as_str().unwrap()
+        ),
         r#""actor":null,"method":"POST","path":"/api/v1/login","status":401"#,
     ] {
         assert!(text.contains(said), "{said}\n{text}");

@@ -28,6 +28,7 @@ fn write_end(run: &RunDirectory) {
         mode: None,
         task: None,
         kind: RunKind::Loop.into(),
+        by: None,
         resumed_from: None,
         is_ephemeral: false,
         prompt: "do it".to_owned(),

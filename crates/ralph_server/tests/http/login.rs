@@ -1,6 +1,7 @@
 //! Getting in, and out again.
 
-use ralph_server::Scope;
+use jiff::{SignedDuration, Timestamp};
+use ralph_server::{NewToken, Scope, StartLimits};
 use serde_json::{Value, json};
 
 use crate::client::Answer;
@@ -232,4 +233,36 @@ async fn only_a_whole_and_single_token_counts() {
     );
     let in_address = format!("/api/v1/runs?token={token}");
     assert_eq!(stage.ask("GET", &in_address, &[], "").await.problem().0, 401);
+}
+
+#[tokio::test]
+async fn whoever_shows_a_token_that_does_not_work_is_told_why() {
+    let stage = Stage::new().await;
+    let expires_at = Timestamp::now() - SignedDuration::from_hours(1);
+    let expired = stage.token_with(NewToken {
+        name: "old".to_owned(),
+        scope: Scope::Read,
+        workspaces: Vec::new(),
+        limits: StartLimits::default(),
+        expires_at: Some(expires_at),
+    });
+    let other = Stage::new().await.token_named("ci", Scope::Read);
+    let told = async |bearer: &str| {
+        let answer = stage
+            .ask("GET", "/api/v1/runs", &[("authorization", bearer)], "")
+            .await;
+        assert_eq!(answer.problem(), (401, "unauthenticated".into()));
+        answer.json()["detail"].as_str().unwrap().to_owned()
+    };
+    let detail = told(&expired).await;
+    assert!(
+        detail.starts_with(&format!(
+            "this token expired at {expires_at:.0}, and the clock of this server says"
+        )),
+        "{detail}"
+    );
+    for foreign in [other.as_str(), "Bearer nonsense"] {
+        let detail = told(foreign).await;
+        assert!(detail.contains("belongs to another server"), "{detail}");
+    }
 }

@@ -21,6 +21,7 @@ mod page;
 mod reading;
 mod spellings;
 mod stage;
+mod start_limits;
 mod starting;
 mod tls;
 mod watching;

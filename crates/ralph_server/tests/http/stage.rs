@@ -13,7 +13,7 @@ use ralph_server::http::{ServeOptions, router, serve};
 use ralph_server::live::Hub;
 use ralph_server::{
     App, AppParts, Auth, AuthOptions, BackendInfo, FoundBackends, LaunchError, Launcher, NewToken, Scope,
-    SocketRunners, StartRun, TokenFile,
+    ServerStartLimits, SocketRunners, StartLimits, StartRun, TokenFile,
 };
 use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
 use serde_json::{Value, json};
@@ -77,6 +77,8 @@ impl Launcher for FakeLauncher {
         if let Some(error) = self.refuse.lock().unwrap().clone() {
             return Err(error);
         }
+        let asked = [request.max_cost_micro_usd, request.cost_ceiling_micro_usd];
+        let limits = json!({"by": request.by, "max_cost": asked.into_iter().flatten().min()});
         self.started.lock().unwrap().push(request);
         let gate = self.gate.lock().unwrap().clone();
         if let Some(gate) = gate {
@@ -86,7 +88,7 @@ impl Launcher for FakeLauncher {
         let home = self.home.lock().unwrap().clone();
         let (home, store, workspace) = home.unwrap();
         let run = home.create_run_as(id).unwrap();
-        write_journal(&run, &workspace, &[]);
+        write_journal_with(&run, &workspace, limits, &[]);
         if self.runners.lock().unwrap().is_some() {
             let runner = Runner::of(&run).await;
             if let Some(runners) = &mut *self.runners.lock().unwrap() {
@@ -151,6 +153,13 @@ impl Stage {
         Self::over(directory, store, ServeOptions::default()).await
     }
 
+    /// A server with limits on starts.
+    pub(crate) async fn limited(limits: ServerStartLimits) -> Self {
+        let first = Self::new().await;
+        let (directory, store) = (Arc::clone(&first.directory), Arc::clone(&first.app.store));
+        Self::over_with(directory, store, ServeOptions::default(), limits).await
+    }
+
     /// Another server with the same index and the same runs, as after a restart.
     pub(crate) async fn beside(&self) -> Self {
         let (directory, store) = (Arc::clone(&self.directory), Arc::clone(&self.app.store));
@@ -158,6 +167,15 @@ impl Stage {
     }
 
     async fn over(directory: Arc<TempDir>, store: Arc<dyn Store>, options: ServeOptions) -> Self {
+        Self::over_with(directory, store, options, ServerStartLimits::default()).await
+    }
+
+    async fn over_with(
+        directory: Arc<TempDir>,
+        store: Arc<dyn Store>,
+        options: ServeOptions,
+        limits: ServerStartLimits,
+    ) -> Self {
         let home = home_in(&directory);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -166,7 +184,7 @@ impl Stage {
             port: address.port(),
             names: vec!["ralph.example".to_owned()],
         });
-        let mut auth = auth.unwrap();
+        let mut auth = auth.unwrap().with_start_limits(limits);
         if options.tls.is_some() {
             auth = auth.with_tls();
         }
@@ -264,6 +282,7 @@ impl Stage {
             name: name.to_owned(),
             scope,
             workspaces: Vec::new(),
+            limits: StartLimits::default(),
             expires_at: None,
         })
     }
@@ -346,10 +365,18 @@ fn home_in(directory: &TempDir) -> Home {
 }
 
 pub(crate) fn write_journal(run: &RunDirectory, workspace: &Path, events: &[Value]) {
-    let started = json!({"type": "run_started", "data": {
+    write_journal_with(run, workspace, json!({}), events);
+}
+
+/// With these fields more in its first record.
+fn write_journal_with(run: &RunDirectory, workspace: &Path, more: Value, events: &[Value]) {
+    let mut started = json!({"type": "run_started", "data": {
         "format_version": 1, "run_id": run.id(), "ralph_version": "0.1.0", "workspace": workspace,
         "backend": "demo", "display_name": "Demo", "max_iterations": 1,
     }});
+    for (name, value) in more.as_object().unwrap() {
+        started["data"][name] = value.clone();
+    }
     let mut text = String::new();
     for (index, event) in std::iter::once(&started).chain(events).enumerate() {
         text.push_str(&record(index + 1, event));

@@ -115,7 +115,10 @@ async fn why_a_run_did_not_start_is_told() {
     let message = || "because".to_owned();
     for (error, expected) in [
         (
-            LaunchError::Invalid { message: message() },
+            LaunchError::Invalid {
+                message: message(),
+                pointer: None,
+            },
             (422, "unprocessable"),
         ),
         (LaunchError::Busy { message: message() }, (409, "busy")),

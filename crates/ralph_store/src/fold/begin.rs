@@ -77,6 +77,7 @@ impl Beginning {
             max_cost_micro_usd: begun.max_cost,
             context: None,
             session_ids: Vec::new(),
+            started_by: begun.by,
             resumed_from: begun.resumed_from,
             is_ephemeral: begun.is_ephemeral,
             pending: 0,
@@ -108,6 +109,7 @@ struct Begun {
     permission_mode: Option<String>,
     max_cost: Option<u64>,
     kind: Open<RunKind>,
+    by: Option<String>,
     resumed_from: Option<String>,
     is_ephemeral: bool,
 }

@@ -65,6 +65,7 @@ impl AgentRuns {
             prompt: Some(order.prompt.clone()),
             resumed_from: resumed.map(|resumed| resumed.run.id().to_owned()),
             run_id: Some(order.run.clone()),
+            by: Some(format!("agent {}", order.agent.name)),
         };
         let started = start_detached(home, &start).await;
         started.map(drop).map_err(failure_of)

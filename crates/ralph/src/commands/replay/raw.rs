@@ -142,6 +142,7 @@ impl<R: BufRead> RawRecords<R> {
             max_cost: None,
             verify: Vec::new(),
             kind: ralph_run::RunKind::Loop.into(),
+            by: None,
             resumed_from: None,
             is_ephemeral: false,
             start_commit: None,

@@ -110,8 +110,10 @@ pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOpt
     options.model.clone_from(&agent.model);
     options.tools.clone_from(&agent.tools);
     options.allowed_tools.clone_from(&agent.allowed_tools);
-    options.system_prompt = read(agent.system_prompt_file.as_deref())?;
-    options.append_system_prompt = read(agent.append_system_prompt_file.as_deref())?;
+    let text = |text: &Option<String>| text.clone().map(SystemPrompt::Text);
+    let (replaced, appended) = (&agent.system_prompt_file, &agent.append_system_prompt_file);
+    options.system_prompt = text(&agent.system_prompt).or(read(replaced.as_deref())?);
+    options.append_system_prompt = text(&agent.append_system_prompt).or(read(appended.as_deref())?);
     options.permission_mode = Some(agent.permission_mode.into());
     options.permission_host = settings.ask.then_some(PermissionHost::Caller);
     options.persistence = settings.ephemeral.then_some(Persistence::Off);
@@ -169,11 +171,12 @@ pub(in crate::commands) fn apply_auth(
                 value.is_some_and(|value| !value.is_empty())
             };
             if !variables.is_empty() && !variables.iter().any(is_set) {
-                return Err(Failure::config(format!(
+                let failure = Failure::config(format!(
                     "`auth: api_key` needs {} in the environment of the backend `{}`",
                     variables.join(" or "),
                     profile.name()
-                )));
+                ));
+                return Err(failure.about("--auth"));
             }
         }
     }

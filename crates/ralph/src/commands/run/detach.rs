@@ -45,12 +45,14 @@ pub(super) async fn start(
         settings,
         prompt,
         resumed_from,
+        by: None,
         run_id: None,
     };
     let started = start_detached(home, &start).await;
     let Started { run_id, warnings } = started.map_err(|error| Failure {
         exit_code: error.exit_code(),
         message: error.to_string(),
+        flag: None,
     })?;
     let view = &start.settings.view;
     if view.verbosity != Verbosity::Quiet {

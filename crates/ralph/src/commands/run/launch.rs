@@ -33,6 +33,8 @@ pub struct Start {
     pub prompt: Option<String>,
     /// The run whose session it continues.
     pub resumed_from: Option<String>,
+    /// Who starts it through a server.
+    pub by: Option<String>,
     /// The run's id, if the caller has chosen it: then it is started once, however often it is requested.
     #[serde(skip)]
     pub run_id: Option<String>,
@@ -54,6 +56,9 @@ pub enum StartError {
     Invalid {
         message: String,
         exit_code: u8,
+        /// The flag of `ralph run` that is wrong, if it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flag: Option<String>,
     },
     /// Another run has the workspace or the session.
     Busy {
@@ -77,7 +82,13 @@ impl StartError {
             return Self::Busy { message, holder };
         }
         match failure::exit_code(error) {
-            exit_code @ (64 | 78) => Self::Invalid { message, exit_code },
+            exit_code @ (64 | 78) => Self::Invalid {
+                message,
+                exit_code,
+                flag: error
+                    .downcast_ref::<failure::Failure>()
+                    .and_then(|failure| failure.flag.clone()),
+            },
             69 => Self::BackendUnavailable { message },
             _ => Self::Other { message },
         }
@@ -112,6 +123,7 @@ pub async fn start_detached(home: &Home, start: &Start) -> Result<Started, Start
         return Err(StartError::Invalid {
             message: "the prompt is empty".to_owned(),
             exit_code: 64,
+            flag: None,
         });
     }
     if let Some(earlier) = start.run_id.as_deref().and_then(|id| home.run(id))
@@ -328,9 +340,14 @@ pub(super) fn take_request(directory: &RunDirectory) -> anyhow::Result<(Settings
         settings,
         prompt,
         resumed_from,
+        by,
         run_id: _,
     } = serde_json::from_slice(&text)?;
-    let first_prompt = FirstPrompt { prompt, resumed_from };
+    let first_prompt = FirstPrompt {
+        prompt,
+        resumed_from,
+        by,
+    };
     Ok((settings, first_prompt))
 }
 

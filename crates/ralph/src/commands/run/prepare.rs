@@ -70,6 +70,8 @@ pub(super) struct FirstPrompt {
     pub(super) prompt: Option<String>,
     /// The run whose session it continues.
     pub(super) resumed_from: Option<String>,
+    /// Who starts it through a server.
+    pub(super) by: Option<String>,
 }
 
 /// The agent of a run, chosen before anything is written.
@@ -190,7 +192,10 @@ impl SelectedAgent {
 /// Whether the agent is started in the form that takes messages while it works.
 fn takes_messages(settings: &Settings, profile: &Profile) -> bool {
     let is_wanted = settings.ask || settings.kind == RunKind::Session;
-    profile.has(capability::SEND) && (is_wanted || !profile.messages_on_demand)
+    let is_accepted = settings
+        .accepts_input
+        .unwrap_or(is_wanted || !profile.messages_on_demand);
+    profile.has(capability::SEND) && is_accepted
 }
 
 /// Takes the locks before it writes anything in the workspace.
@@ -210,7 +215,11 @@ pub(super) fn prepare(
         redactor,
         mut warnings,
     } = selected;
-    let FirstPrompt { prompt, resumed_from } = first_prompt;
+    let FirstPrompt {
+        prompt,
+        resumed_from,
+        by,
+    } = first_prompt;
     let now = Timestamp::now();
     let info = LockInfo {
         run_id: directory.id().to_owned(),
@@ -258,6 +267,7 @@ pub(super) fn prepare(
         spent_before: Some(spent_before).filter(|spent| *spent > MicroUsd::ZERO),
         verify: settings.verify.clone(),
         kind: settings.kind.into(),
+        by,
         resumed_from,
         is_ephemeral: settings.ephemeral,
         start_commit: None,
@@ -458,6 +468,7 @@ fn run_file(started: &RunStarted, prompt: &str, now: Timestamp) -> RunFile {
         mode: started.mode.clone(),
         task: started.task.clone(),
         kind: started.kind.clone(),
+        by: started.by.clone(),
         resumed_from: started.resumed_from.clone(),
         is_ephemeral: started.is_ephemeral,
         prompt: prompt.chars().take(PROMPT_CHARACTERS).collect(),

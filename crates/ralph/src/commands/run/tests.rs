@@ -31,6 +31,8 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("permission_mode", "", "permission_mode: plan"),
     ("tools", "", "tools: [Read]"),
     ("allowed_tools", "", "allowed_tools: [Read]"),
+    ("system_prompt", "", "system_prompt: Be brief."),
+    ("append_system_prompt", "", "append_system_prompt: Be brief."),
     ("system_prompt_file", "", "system_prompt_file: one.md"),
     (
         "append_system_prompt_file",
@@ -38,6 +40,7 @@ const KEYS: &[(&str, &str, &str)] = &[
         "append_system_prompt_file: one.md",
     ),
     ("auth", "", "auth: login"),
+    ("accepts_input", "", "accepts_input: false"),
     ("transport", "", "transport: pipe"),
     ("pty_mode", "", "pty_mode: true"),
     ("partials", "", "partials: false"),
@@ -203,6 +206,7 @@ fn effect(workspace: &Path, home: &Home, text: &str) -> String {
     let first = FirstPrompt {
         prompt,
         resumed_from: None,
+        by: None,
     };
     let prepared = prepare::prepare(home, run, &settings, first, selected).unwrap();
     let Prepared {

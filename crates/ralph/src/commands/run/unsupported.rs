@@ -4,7 +4,7 @@ use agent_api::{PermissionHost, PermissionMode, Profile, RunOptions, capability}
 use ralph_run::RunKind;
 
 use crate::failure::Failure;
-use crate::settings::{Origin, SETTINGS, SessionStart, Settings};
+use crate::settings::{Auth, Origin, SETTINGS, SessionStart, Settings};
 
 /// Removes options that the agent does not support, so that one `ralph.yml` serves all agents. Gives a warning for each.
 ///
@@ -46,18 +46,32 @@ pub(super) fn drop_unsupported(
     if !profile.has(capability::CONFIG_SYSTEM_PROMPT) {
         let prompts = [options.system_prompt.take(), options.append_system_prompt.take()];
         let has_some = prompts.iter().any(Option::is_some);
-        let flags = ["--system-prompt-file", "--append-system-prompt-file"];
+        let flags = [
+            "--system-prompt",
+            "--append-system-prompt",
+            "--system-prompt-file",
+            "--append-system-prompt-file",
+        ];
         check.drop_or_refuse(has_some, &flags, "system prompts")?;
+    }
+    if !profile.has(capability::SEND) {
+        let is_wanted = settings.accepts_input == Some(true);
+        check.drop_or_refuse(is_wanted, &["--accepts-input"], "messages after its prompt")?;
+    }
+    if profile.auth_variables.is_empty() {
+        let is_wanted = settings.agent.auth == Auth::ApiKey;
+        check.drop_or_refuse(is_wanted, &["--auth"], "choosing an API key")?;
     }
     check.limits()?;
     if settings.ephemeral && !profile.has(capability::SESSION_EPHEMERAL) {
         return Err(check.refuse("--ephemeral", "conversations that are not kept"));
     }
     if settings.kind == RunKind::Session && !profile.has(capability::SEND) {
-        return Err(Failure::usage(format!(
+        let failure = Failure::usage(format!(
             "the backend `{}` takes no messages after its prompt: remove `--interactive`, or choose another backend",
             profile.name()
-        )));
+        ));
+        return Err(failure.about("--interactive"));
     }
     let (flag, is_fork) = match settings.session {
         SessionStart::Fresh => return Ok(check.warnings),
@@ -116,10 +130,11 @@ impl CapabilityCheck<'_> {
     fn ineffective(&mut self, flag: &str, missing: &str) -> Result<(), Failure> {
         let name = self.profile.name();
         if self.is_given(flag) {
-            return Err(Failure::config(format!(
+            let failure = Failure::config(format!(
                 "the backend `{name}` reports {missing}, so `{flag}` has no effect: remove it and use `--max-runtime` or \
                  `--max-iterations`, or choose another backend"
-            )));
+            ));
+            return Err(failure.about(flag));
         }
         if self.is_default(flag) {
             return Ok(());
@@ -146,9 +161,10 @@ impl CapabilityCheck<'_> {
 
     fn refuse(&self, flag: &str, what: &str) -> Failure {
         let name = self.profile.name();
-        Failure::config(format!(
+        let failure = Failure::config(format!(
             "the backend `{name}` does not support {what}: remove `{flag}`, or choose another backend"
-        ))
+        ));
+        failure.about(flag)
     }
 
     fn is_given(&self, flag: &str) -> bool {

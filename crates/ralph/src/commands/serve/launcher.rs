@@ -9,14 +9,17 @@ use ralph_run::RunKind;
 use ralph_run::control::PermissionChoice;
 use ralph_run::{Home, RunDirectory, RunFile};
 use ralph_server::{
-    FoundBackends, LaunchError, Launcher, SessionStart, StartRun, TrustChoice, UntrustedSetting,
+    AuthChoice, FoundBackends, LaunchError, Launcher, SessionStart, StartRun, TrustChoice, UntrustedSetting,
     UntrustedWorkspace,
 };
 
 use super::backends;
 use crate::commands::run::RunArgs;
 use crate::commands::run::{Start, StartError, check_prompt, session_of, start_detached, use_backend_of};
-use crate::settings::{BackendName, OpenedFile, Origin, SETTINGS, SettingsError, SettingsLayer, open_file};
+use crate::settings::values::Names;
+use crate::settings::{
+    Auth, BackendName, OpenedFile, Origin, SETTINGS, Settings, SettingsError, SettingsLayer, open_file,
+};
 use crate::trust::{Choice, Policy, Subject, look};
 
 /// Starts runs as `ralph run --detach` does.
@@ -93,11 +96,49 @@ impl Detached {
 }
 
 fn wrong_setting(error: SettingsError) -> LaunchError {
-    invalid(error.to_string())
+    invalid_field(error.to_string(), None)
 }
 
 fn invalid(message: String) -> LaunchError {
-    LaunchError::Invalid { message }
+    LaunchError::Invalid {
+        message,
+        pointer: None,
+    }
+}
+
+/// The flags of `ralph run` that a request can give, and the fields that they are in a request. The longest come first,
+/// so that no flag is taken for the beginning of another.
+const FIELDS: [(&str, &str); 17] = [
+    ("--append-system-prompt", "/append_system_prompt"),
+    ("--max-iterations", "/limits/iterations"),
+    ("--permission-mode", "/permission_mode"),
+    ("--accepts-input", "/accepts_input"),
+    ("--allowed-tools", "/allowed_tools"),
+    ("--system-prompt", "/system_prompt"),
+    ("--max-runtime", "/limits/runtime_seconds"),
+    ("--interactive", "/kind"),
+    ("--max-tokens", "/limits/tokens"),
+    ("--ephemeral", "/ephemeral"),
+    ("--max-turns", "/limits/turns"),
+    ("--max-cost", "/limits/cost_micro_usd"),
+    ("--resume", "/resume"),
+    ("--model", "/model"),
+    ("--fork", "/resume/fork"),
+    ("--auth", "/auth"),
+    ("--mode", "/mode"),
+];
+
+/// An error about flags of `ralph run`, in terms of the request.
+fn invalid_field(mut message: String, flag: Option<&str>) -> LaunchError {
+    for (flag, pointer) in FIELDS {
+        let field = pointer.trim_start_matches('/').replace('/', ".");
+        message = message.replace(&format!("`{flag}`"), &format!("`{field}`"));
+    }
+    let field = FIELDS.iter().find(|(known, _)| Some(*known) == flag);
+    LaunchError::Invalid {
+        message,
+        pointer: field.map(|(_, pointer)| *pointer),
+    }
 }
 
 #[async_trait]
@@ -111,7 +152,20 @@ impl Launcher for Detached {
         if let Some((run, file)) = &resumed {
             use_backend_of(run, file, &mut settings).map_err(invalid)?;
         }
-        check_prompt(&settings, request.prompt.as_deref()).map_err(|failure| invalid(failure.message))?;
+        let texts = [
+            ("/prompt", &request.prompt),
+            ("/system_prompt", &request.system_prompt),
+            ("/append_system_prompt", &request.append_system_prompt),
+        ];
+        for (pointer, text) in texts {
+            check_prompt(&settings, text.as_deref()).map_err(|failure| LaunchError::Invalid {
+                message: failure.message,
+                pointer: Some(pointer),
+            })?;
+        }
+        if let Some(ceiling) = request.cost_ceiling_micro_usd {
+            limit_cost(&mut settings, MicroUsd::new(ceiling));
+        }
         // The server sets these for every agent, so an agent without them runs without them.
         let said = ["--ask"]
             .into_iter()
@@ -127,6 +181,7 @@ impl Launcher for Detached {
             settings,
             prompt: request.prompt,
             resumed_from: resumed.map(|(run, _)| run.id().to_owned()),
+            by: request.by,
             run_id: id.map(str::to_owned),
         };
         let started = start_detached(&self.home, &start).await?;
@@ -151,6 +206,15 @@ impl Launcher for Detached {
     }
 }
 
+/// Lowers the cost limit to this. It counts as given by a flag, so that an agent whose cost nobody knows is refused.
+fn limit_cost(settings: &mut Settings, ceiling: MicroUsd) {
+    let own = settings.limits.cost.unwrap_or(ceiling);
+    settings.limits.cost = Some(own.min(ceiling));
+    for setting in SETTINGS.iter().filter(|setting| setting.flag == "--max-cost") {
+        settings.origins.insert(setting.name().to_owned(), Origin::Flag);
+    }
+}
+
 /// The request as a command line of `ralph run`.
 fn arguments(request: &StartRun, resumed: Option<&(RunDirectory, RunFile)>) -> Result<RunArgs, LaunchError> {
     check_workspace(&request.workspace)?;
@@ -158,6 +222,12 @@ fn arguments(request: &StartRun, resumed: Option<&(RunDirectory, RunFile)>) -> R
     let resume = resumed
         .map(|(run, file)| session_of(run, file, &request.workspace).map_err(invalid))
         .transpose()?;
+    let (session, fork) = match &request.session {
+        SessionStart::New | SessionStart::Resume { .. } => (None, false),
+        SessionStart::Fork { .. } => (None, true),
+        SessionStart::ResumeSession { session } => (Some(session.clone()), false),
+        SessionStart::ForkSession { session } => (Some(session.clone()), true),
+    };
     let settings = SettingsLayer {
         prompt: request.prompt.clone(),
         backend,
@@ -169,8 +239,16 @@ fn arguments(request: &StartRun, resumed: Option<&(RunDirectory, RunFile)>) -> R
         max_runtime: request.max_runtime_seconds.map(std::time::Duration::from_secs),
         max_turns: request.max_turns,
         max_tokens: request.max_tokens,
-        // A user can answer on the page.
-        ask: Some(true),
+        system_prompt: request.system_prompt.clone(),
+        append_system_prompt: request.append_system_prompt.clone(),
+        allowed_tools: request.allowed_tools.clone().map(Names),
+        auth: request.auth.map(|auth| match auth {
+            AuthChoice::Login => Auth::Login,
+            AuthChoice::ApiKey => Auth::ApiKey,
+        }),
+        accepts_input: request.accepts_input,
+        // A user can answer on the page, unless the agent takes no answers.
+        ask: Some(request.accepts_input != Some(false)),
         permission_mode: request.permission_mode.or(Some(PermissionChoice::Ask)),
         ..SettingsLayer::default()
     };
@@ -181,8 +259,8 @@ fn arguments(request: &StartRun, resumed: Option<&(RunDirectory, RunFile)>) -> R
         ephemeral: request.ephemeral,
         task: request.task.clone(),
         once: request.once,
-        resume,
-        fork: matches!(request.session, SessionStart::Fork { .. }),
+        resume: resume.or(session),
+        fork,
         detach: true,
         ..RunArgs::default()
     })
@@ -236,7 +314,7 @@ impl From<StartError> for LaunchError {
     fn from(error: StartError) -> Self {
         let message = error.to_string();
         match error {
-            StartError::Invalid { .. } => Self::Invalid { message },
+            StartError::Invalid { flag, .. } => invalid_field(message, flag.as_deref()),
             StartError::Busy { .. } => Self::Busy { message },
             StartError::BackendUnavailable { .. } => Self::BackendUnavailable { message },
             StartError::Other { .. } => Self::Failed { message },

@@ -100,6 +100,7 @@ fn summary(page: &mut Page, shown: &Shown, now: Timestamp) {
     page.row("Permissions", run.permission_mode.as_deref().unwrap_or_default());
     page.row("Mode", run.mode.as_deref().unwrap_or_default());
     page.row("Task", run.task.as_deref().unwrap_or_default());
+    page.row("Started by", run.by.as_deref().unwrap_or_default());
     page.row("Prompt", &run.prompt);
     page.place("Workspace", &run.workspace);
     if let Some(session) = run.session_ids.last() {

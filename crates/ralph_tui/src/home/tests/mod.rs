@@ -73,6 +73,7 @@ pub(super) fn run(number: u32, state: RunState) -> RunSummary {
             mode: None,
             task: Some(format!("Task {number}")),
             kind: RunKind::Loop.into(),
+            by: None,
             resumed_from: None,
             is_ephemeral: false,
             prompt: "Make the tests pass".to_owned(),
