@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, Error, PgConnection};
 
-use super::escape::escape;
+use super::escape::escape_all;
 use super::schema::RUN_TABLES;
 use super::usage::keep_costs;
 
@@ -30,7 +30,7 @@ async fn empty_runs(connection: &mut PgConnection, numbers: &[i64]) -> Result<()
 
 /// Removes runs and their words, but for what they cost.
 pub(super) async fn remove(connection: &mut PgConnection, runs: &[String]) -> Result<(), Error> {
-    let names: Vec<String> = runs.iter().map(|run| escape(run).into_owned()).collect();
+    let names = escape_all(runs);
     let numbers: Vec<i64> = sqlx::query_scalar("SELECT number FROM run WHERE id = ANY($1)")
         .bind(&names)
         .fetch_all(&mut *connection)

@@ -28,7 +28,7 @@ use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{Gatherer, find, scan};
 use crate::store::{Health, SavedResponse, Store};
 use crate::summary::RunSummary;
-use crate::text_lag::TextLag;
+use crate::text_lag::{TextLag, total_of};
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -259,6 +259,10 @@ impl Store for PostgresStore {
         self.unless_incompatible(run, summary).await
     }
 
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        ask!(self, read::workspaces)
+    }
+
     async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
         let (runs, incompatible) = ask!(self, read::runs_of_session, session)?;
         self.reindex_incompatible(&incompatible).await;
@@ -284,6 +288,7 @@ impl Store for PostgresStore {
     async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
         let reader = self.readers.take().await?;
         let runtime = Handle::current();
+        let within = query.within.clone();
         let query = SearchQuery {
             limit: bounded(query.limit),
             ..query.clone()
@@ -308,7 +313,15 @@ impl Store for PostgresStore {
             self.readers.give_back(reader, Ok(()))?;
         }
         let mut page = page?;
-        page.lag = self.lag.total();
+        page.lag = match within {
+            None => self.lag.total(),
+            Some(within) => {
+                let (lacking, is_known) = self.lag.by_run();
+                page.is_complete &= is_known;
+                let runs: Vec<String> = lacking.keys().cloned().collect();
+                total_of(&lacking, &ask!(self, read::runs_within, &runs, &within)?)
+            }
+        };
         Ok(page)
     }
 
