@@ -20,6 +20,8 @@ export interface FeedState {
   /** What went wrong last, for people. */
   problem: string | null;
   isNotFound: boolean;
+  /** Whether the run was deleted while it was watched. */
+  isDeleted: boolean;
   hasBefore: boolean;
   /** Whether there is more after the window than what comes by itself. */
   hasAfter: boolean;
@@ -35,6 +37,7 @@ const FIRST_STATE: FeedState = {
   status: 'loading',
   problem: null,
   isNotFound: false,
+  isDeleted: false,
   hasBefore: false,
   hasAfter: false,
   loading: null,
@@ -106,6 +109,7 @@ export class RunFeed {
 
   /** Tries again what went wrong, such as when the line is back. */
   retry(): void {
+    if (this.state.isDeleted) return;
     if (this.state.status === 'failed' || this.isRefused) void this.open(this.sought);
     else if (this.state.problem !== null) this.set({ problem: null });
   }
@@ -223,6 +227,7 @@ export class RunFeed {
         this.isRefused = true;
         this.set({ problem: why });
       },
+      onDeleted: () => this.set({ isDeleted: true }),
     });
   }
 
