@@ -84,8 +84,10 @@ impl Upkeep {
         let runs = self.home.runs_directory();
         let mut known = RunList::default();
         loop {
-            let before = std::mem::replace(&mut known, self.list_runs().await);
-            self.tell_of_removed(&before, &known).await;
+            if let Some(now) = self.list_runs().await {
+                self.tell_of_removed(&known, &now).await;
+                known = now;
+            }
             // The records of runs that are followed reach the index by themselves.
             let live = self.live.clone();
             let is_wanted = move |run: &str| !live.is_followed(run);
@@ -105,30 +107,32 @@ impl Upkeep {
         }
     }
 
-    /// The directories of runs, and when that list last changed.
-    async fn list_runs(&self) -> RunList {
+    /// The directories of runs, and when that list last changed; none if nobody can tell, so that a disk that is away
+    /// does not look like one whose runs were deleted.
+    async fn list_runs(&self) -> Option<RunList> {
         let home = self.home.clone();
         let listed = tokio::task::spawn_blocking(move || {
-            let changed_at = modified(&home);
-            let runs = home.list().unwrap_or_default();
+            let changed_at = Some(modified(&home)?);
+            let runs = home.list().ok()?;
             let names = runs.iter().map(|run| run.id().to_owned()).collect();
-            RunList { names, changed_at }
+            Some(RunList { names, changed_at })
         });
-        listed.await.unwrap_or_default()
+        listed.await.ok().flatten()
     }
 
     /// Tells those who watch that runs were deleted, whoever did it. Says whether the index still has one of them.
     async fn tell_of_removed(&self, before: &RunList, now: &RunList) -> bool {
         let mut is_indexed = false;
         for run in before.names.difference(&now.names) {
-            let indexed = self.store.run(run).await.ok().flatten();
-            is_indexed |= indexed.is_some();
-            let workspace = indexed.map(|summary| summary.workspace);
-            // What the server itself deleted is gone from the index, and was told of.
-            if workspace.is_some() || self.live.board().get(run).is_some() {
-                self.live.remove(run, workspace.as_deref());
-                self.live.board().labels().forget(run);
-            }
+            let workspace = match self.live.workspace_of(run).await {
+                // The server itself deleted it, and has told so.
+                Ok(None) => continue,
+                Ok(workspace) => workspace,
+                Err(_) => None,
+            };
+            is_indexed |= workspace.is_some();
+            self.live.remove(run, workspace.as_deref());
+            self.live.board().labels().forget(run);
         }
         is_indexed
     }
@@ -143,9 +147,12 @@ impl Upkeep {
             if changed_at.is_ok_and(|changed_at| changed_at == known.changed_at) {
                 continue;
             }
-            let now = self.list_runs().await;
+            let Some(now) = self.list_runs().await else {
+                continue;
+            };
+            let is_indexed = self.tell_of_removed(known, &now).await;
             let before = std::mem::replace(known, now);
-            if self.tell_of_removed(&before, known).await {
+            if is_indexed {
                 return;
             }
             for run in known.names.difference(&before.names) {
@@ -162,7 +169,7 @@ impl Upkeep {
         tokio::time::sleep(FIRST_RETENTION_DELAY).await;
         loop {
             // What is not in the index yet is looked at the next time.
-            match retire(&self.home, &self.store, self.retention).await {
+            match retire(&self.home, &self.store, &self.live, self.retention).await {
                 Ok(0) => {}
                 Ok(count) => tracing::info!(count, "old runs were removed"),
                 Err(error) => tracing::warn!(%error, "old runs cannot be removed"),

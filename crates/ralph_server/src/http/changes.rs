@@ -16,7 +16,9 @@ use super::failures::MAX_READ_BYTES;
 use super::input::{InPath, Parameters, limit};
 use super::records::{self, Neighbours, range};
 use crate::app::App;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
+
+const MAX_PATH_CHARACTERS: usize = 4096;
 
 /// Which changes.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -137,6 +139,11 @@ pub(super) async fn list(
     InPath(id): InPath<String>,
     Parameters(asked): Parameters<ChangesParameters>,
 ) -> Result<Json<Changes>, Problem> {
+    if (asked.path.as_ref()).is_some_and(|path| path.is_empty() || path.chars().count() > MAX_PATH_CHARACTERS)
+    {
+        let detail = "`path` must have 1 to 4096 characters";
+        return Err(Problem::new(ProblemCode::InvalidParameter, detail));
+    }
     let run = app.run(&id).await?;
     let (after, before) = range(asked.after, asked.before, asked.cursor.as_deref())?;
     let limit = limit(asked.limit, 200, 1000)?;

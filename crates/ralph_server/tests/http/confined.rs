@@ -314,7 +314,7 @@ async fn a_run_is_watched_by_its_workspace_also_after_its_end() {
     let refused = socket.ask(&command).await;
     assert_eq!(refused["error"]["code"], "run_not_found", "{refused}");
     // What it may not see is refused as what is not there.
-    let refused = |run: &str| json!({"type": "error", "id": "x", "code": "run_not_found", "message": format!("no run `{run}`")});
+    let refused = |run: &str| json!({"type": "error", "id": "x", "code": "run_not_found", "message": format!("there is no run `{run}`")});
     for run in [other.id(), "20200101-000000-000000"] {
         assert_eq!(socket.ask(&subscribe(run)).await, refused(run));
     }

@@ -96,7 +96,8 @@ async fn no_view_has_a_run_that_was_deleted() {
             continue;
         }
         let path = path_of(&route).replace("20261116-000000-000000", run.id());
-        let answer = stage.get(&path).await;
+        let query = if path.ends_with("/files") { "?path=a" } else { "" };
+        let answer = stage.get(&format!("{path}{query}")).await;
         assert_eq!(answer.problem(), (404, "run_not_found".into()), "{path}");
         assert!(
             answer.json()["detail"].as_str().unwrap().contains(run.id()),
