@@ -1,4 +1,4 @@
-import { ApiError, messageOf } from '../api/error';
+import { messageOf } from '../api/error';
 import { LAST, PAGE, type RecordPage, type RecordQuery } from '../api/records';
 import type { RunListener } from '../stream/run-watch';
 import type { RunRecord } from '../wire';
@@ -19,7 +19,6 @@ export interface FeedState {
   status: 'loading' | 'ready' | 'failed';
   /** What went wrong last, for people. */
   problem: string | null;
-  isNotFound: boolean;
   /** Whether the run was deleted while it was watched. */
   isDeleted: boolean;
   hasBefore: boolean;
@@ -36,7 +35,6 @@ const PART = 500;
 const FIRST_STATE: FeedState = {
   status: 'loading',
   problem: null,
-  isNotFound: false,
   isDeleted: false,
   hasBefore: false,
   hasAfter: false,
@@ -102,8 +100,7 @@ export class RunFeed {
       this.set({ status: 'ready' });
     } catch (error) {
       if (opened !== this.opened) return;
-      const isNotFound = error instanceof ApiError && error.status === 404;
-      this.set({ status: 'failed', problem: messageOf(error), isNotFound });
+      this.set({ status: 'failed', problem: messageOf(error) });
     }
   }
 
