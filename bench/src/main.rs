@@ -36,7 +36,8 @@ and of the server's index:
   search          [--records N] [--rounds N] [--seconds N]
   search_postgres [--records N] [--rounds N]
   store           [--lines N] [--megabytes N] [--rounds N]
-and of `ralph serve` (serve: all of these):
+and of `ralph serve`:
+  serve           [--percent N]      all of these, and search and search_postgres
   serve_load      [--agents N] [--clients N] [--seconds N]
   serve_deltas    [--rate N] [--clients N] [--seconds N]
   serve_reconnect [--rounds N]
@@ -139,8 +140,6 @@ fn everything() -> Result<(), String> {
     run::latency(none())?;
     run::kill(none())?;
     run::idle(none())?;
-    search::run(none())?;
-    search::in_postgres(none())?;
     store::run(none())?;
     serve::all(none())?;
     agents::plan_all(none())?;

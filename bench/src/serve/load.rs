@@ -53,7 +53,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         let (start, cpu) = (Instant::now(), server.cpu()?);
         tokio::time::sleep(Duration::from_secs(seconds as u64)).await;
         let used = (server.cpu()? - cpu).as_secs_f64() / start.elapsed().as_secs_f64();
-        table.note("server's CPU, % of a core", &format!("{:.0}", used * 100.0));
+        table.most("server's CPU, % of a core", used * 100.0, 35.0);
         Ok::<_, String>(watching.join_all().await)
     })?;
     stage.wait_for_ends(&runs, PATIENCE)?;

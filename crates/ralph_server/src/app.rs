@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout_at};
 
 use crate::auth::{Auth, Bucket, Principal};
 use crate::directory_probe::DirectoryProbe;
-use crate::http::{AccessLog, StartKeys};
+use crate::http::{AccessLog, HiddenCursors, StartKeys};
 use crate::launch::Launcher;
 use crate::live::Hub;
 use crate::metrics::Metrics;
@@ -58,6 +58,7 @@ pub struct App {
     keys: Mutex<HashSet<String>>,
     pub(crate) directory_probe: DirectoryProbe,
     pub(crate) access_log: Arc<AccessLog>,
+    pub(crate) hidden_cursors: HiddenCursors,
 }
 
 /// What a server is made of.
@@ -102,6 +103,7 @@ impl App {
             start_rate: Mutex::new(Bucket::new(STARTS_AT_ONCE, START_EVERY)),
             keys: Mutex::default(),
             directory_probe: DirectoryProbe::default(),
+            hidden_cursors: HiddenCursors::default(),
         }
     }
 

@@ -106,6 +106,8 @@ pub enum ProblemCode {
     NotText,
     /// The records of a run cannot be read.
     Unreadable,
+    /// Stream: the run was deleted while it was watched.
+    RunDeleted,
     /// Stream: the login that opened the connection has ended.
     SessionEnded,
 }
@@ -131,6 +133,7 @@ impl ProblemCode {
             | Self::MessageNotFound
             | Self::RequestNotFound
             | Self::FileNotFound => StatusCode::NOT_FOUND,
+            Self::RunDeleted => StatusCode::GONE,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
             Self::Busy

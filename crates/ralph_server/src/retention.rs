@@ -6,10 +6,14 @@ use jiff::Timestamp;
 use ralph_run::{Home, remove_ended};
 use ralph_store::{RetentionCandidate, RetentionRules, Store, StoreError, expired_runs};
 
-/// Removes runs that the rules do not keep: from the disk, then from the index. Gives how many.
+use crate::live::Hub;
+
+/// Removes runs that the rules do not keep: from the disk, then from the index. Tells those who watch them. Gives how
+/// many.
 pub(crate) async fn retire(
     home: &Home,
     store: &Arc<dyn Store>,
+    live: &Hub,
     rules: RetentionRules,
 ) -> Result<usize, StoreError> {
     let indexed = store.indexed_runs().await?;
@@ -38,6 +42,11 @@ pub(crate) async fn retire(
     };
     for (run, error) in &cleaned.failed {
         tracing::warn!(%error, run, "an old run cannot be removed");
+    }
+    for run in &cleaned.removed {
+        let workspace = live.workspace_of(run).await.ok().flatten();
+        live.remove(run, workspace.as_deref());
+        live.board().labels().forget(run);
     }
     if !cleaned.removed.is_empty() {
         store.remove(&cleaned.removed).await?;

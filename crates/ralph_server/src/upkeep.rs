@@ -89,8 +89,12 @@ impl Upkeep {
     /// Takes in what happened while no server was there, and what nobody followed, for ever.
     async fn fill_index(self) {
         let runs = self.home.runs_directory();
+        let mut known = RunList::default();
         loop {
-            let known = self.list_runs().await;
+            if let Some(now) = self.list_runs().await {
+                self.tell_of_removed(&known, &now).await;
+                known = now;
+            }
             // The records of runs that are followed reach the index by themselves.
             let live = self.live.clone();
             let is_wanted = move |run: &str| !live.is_followed(run);
@@ -100,7 +104,7 @@ impl Upkeep {
                         self.live.compare_texts();
                     }
                     self.live.set_caught_up();
-                    let _ = timeout(CATCH_UP_INTERVAL, self.runs_moved_in(known)).await;
+                    let _ = timeout(CATCH_UP_INTERVAL, self.runs_moved(&mut known)).await;
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the index cannot be brought up to date; it is tried again");
@@ -110,20 +114,39 @@ impl Upkeep {
         }
     }
 
-    /// The directories of runs, and when that list last changed.
-    async fn list_runs(&self) -> RunList {
+    /// The directories of runs, and when that list last changed; none if nobody can tell, so that a disk that is away
+    /// does not look like one whose runs were deleted.
+    async fn list_runs(&self) -> Option<RunList> {
         let home = self.home.clone();
         let listed = tokio::task::spawn_blocking(move || {
-            let changed_at = modified(&home);
-            let runs = home.list().unwrap_or_default();
+            let changed_at = Some(modified(&home)?);
+            let runs = home.list().ok()?;
             let names = runs.iter().map(|run| run.id().to_owned()).collect();
-            RunList { names, changed_at }
+            Some(RunList { names, changed_at })
         });
-        listed.await.unwrap_or_default()
+        listed.await.ok().flatten()
     }
 
-    /// Waits until there are run directories that no runner has just made: somebody moved them here, or restored them.
-    async fn runs_moved_in(&self, mut known: RunList) {
+    /// Tells those who watch that runs were deleted, whoever did it. Says whether the index still has one of them.
+    async fn tell_of_removed(&self, before: &RunList, now: &RunList) -> bool {
+        let mut is_indexed = false;
+        for run in before.names.difference(&now.names) {
+            let workspace = match self.live.workspace_of(run).await {
+                // The server itself deleted it, and has told so.
+                Ok(None) => continue,
+                Ok(workspace) => workspace,
+                Err(_) => None,
+            };
+            is_indexed |= workspace.is_some();
+            self.live.remove(run, workspace.as_deref());
+            self.live.board().labels().forget(run);
+        }
+        is_indexed
+    }
+
+    /// Waits until the index lacks run directories that no runner has just made, because somebody moved them here or
+    /// restored them, or has runs that were deleted.
+    async fn runs_moved(&self, known: &mut RunList) {
         loop {
             tokio::time::sleep(LOOK_INTERVAL).await;
             let home = self.home.clone();
@@ -131,14 +154,20 @@ impl Upkeep {
             if changed_at.is_ok_and(|changed_at| changed_at == known.changed_at) {
                 continue;
             }
-            let now = self.list_runs().await;
-            for run in now.names.difference(&known.names) {
+            let Some(now) = self.list_runs().await else {
+                continue;
+            };
+            let is_indexed = self.tell_of_removed(known, &now).await;
+            let before = std::mem::replace(known, now);
+            if is_indexed {
+                return;
+            }
+            for run in known.names.difference(&before.names) {
                 let presence = self.live.journals().presence(run).await;
                 if !self.live.is_followed(run) && presence.is_some_and(|presence| !presence.is_active) {
                     return;
                 }
             }
-            known = now;
         }
     }
 
@@ -166,7 +195,7 @@ impl Upkeep {
         tokio::time::sleep(FIRST_RETENTION_DELAY).await;
         loop {
             // What is not in the index yet is looked at the next time.
-            match retire(&self.home, &self.store, self.retention).await {
+            match retire(&self.home, &self.store, &self.live, self.retention).await {
                 Ok(0) => {}
                 Ok(count) => tracing::info!(count, "old runs were removed"),
                 Err(error) => tracing::warn!(%error, "old runs cannot be removed"),
@@ -181,51 +210,108 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use ralph_run::Home;
     use ralph_run::ports::LocalJournals;
+    use ralph_run::{Home, RunDirectory};
     use ralph_store::{RetentionRules, SqliteOptions, SqliteStore, Store};
 
     use super::{CATCH_UP_INTERVAL, Upkeep};
-    use crate::live::Hub;
+    use crate::live::{Hub, Next, RunsForm};
 
-    #[tokio::test]
-    async fn run_directories_that_are_moved_into_place_are_noticed() {
-        let directory = tempfile::tempdir().unwrap();
-        let home = Home::new(directory.path().join("state"), None);
-        home.prepare().unwrap();
-        let options = SqliteOptions {
-            data_directory: directory.path().join("data"),
-            runs_directory: home.runs_directory(),
-            home: None,
-        };
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
-        let live = Hub::new(Arc::new(LocalJournals::new(home.clone())), store.clone());
-        let upkeep = Upkeep {
-            home: home.clone(),
-            store: store.clone(),
-            live: live.clone(),
-            retention: RetentionRules::default(),
-        };
-        let filling = tokio::spawn(upkeep.fill_index());
-        let elsewhere = Home::new(directory.path().join("elsewhere"), None);
-        let run = elsewhere.create_run(jiff::Timestamp::now()).unwrap();
+    struct Stage {
+        directory: tempfile::TempDir,
+        home: Home,
+        store: Arc<dyn Store>,
+        live: Arc<Hub>,
+    }
+
+    impl Stage {
+        async fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let home = Home::new(directory.path().join("state"), None);
+            home.prepare().unwrap();
+            let options = SqliteOptions {
+                data_directory: directory.path().join("data"),
+                runs_directory: home.runs_directory(),
+                home: None,
+            };
+            let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
+            let live = Hub::new(Arc::new(LocalJournals::new(home.clone())), store.clone());
+            Self {
+                directory,
+                home,
+                store,
+                live,
+            }
+        }
+
+        /// Fills the index until what is waited for has happened.
+        async fn fill_until(&self, waited_for: impl Future<Output = ()>) {
+            let upkeep = Upkeep {
+                home: self.home.clone(),
+                store: self.store.clone(),
+                live: self.live.clone(),
+                retention: RetentionRules::default(),
+            };
+            let filling = tokio::spawn(upkeep.fill_index());
+            tokio::time::timeout(CATCH_UP_INTERVAL / 2, waited_for)
+                .await
+                .unwrap();
+            filling.abort();
+        }
+    }
+
+    /// A run that has ended, with a journal of one record.
+    fn make_run(home: &Home) -> RunDirectory {
+        let run = home.create_run(jiff::Timestamp::now()).unwrap();
         let line = format!(
             r#"{{"seq":1,"at":"2026-01-01T00:00:00Z","iteration":0,"attempt":0,"event":{{"type":"run_started","data":{{"format_version":1,"run_id":"{}","ralph_version":"0.1.0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":1}}}}}}"#,
             run.id()
         );
         std::fs::write(run.journal(), line + "\n").unwrap();
+        run
+    }
+
+    async fn until(is_so: impl AsyncFn() -> bool) {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn run_directories_that_are_moved_into_place_are_noticed() {
+        let stage = Stage::new().await;
+        let elsewhere = Home::new(stage.directory.path().join("elsewhere"), None);
+        let run = make_run(&elsewhere);
         let is_indexed = async {
-            while !live.has_caught_up() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            std::fs::rename(run.path(), home.runs_directory().join(run.id())).unwrap();
-            while store.run(run.id()).await.unwrap().is_none() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            until(async || stage.live.has_caught_up()).await;
+            std::fs::rename(run.path(), stage.home.runs_directory().join(run.id())).unwrap();
+            until(async || stage.store.run(run.id()).await.unwrap().is_some()).await;
         };
-        tokio::time::timeout(CATCH_UP_INTERVAL / 2, is_indexed)
-            .await
-            .unwrap();
-        filling.abort();
+        stage.fill_until(is_indexed).await;
+    }
+
+    #[tokio::test]
+    async fn a_run_that_somebody_else_deletes_is_told_to_those_who_watch_and_forgotten() {
+        let stage = Stage::new().await;
+        let run = make_run(&stage.home);
+        // There is no runner.
+        std::fs::remove_file(stage.home.state_directory().join("active").join(run.id())).unwrap();
+        let is_forgotten = async {
+            until(async || stage.live.has_caught_up()).await;
+            let feed = stage.live.feed(run.id()).await.unwrap();
+            let (epoch, head) = feed.head();
+            assert!(matches!(feed.after(&epoch, head, 0), Next::Nothing));
+            stage.live.board().tick();
+            let (_, version) = stage.live.board().since(None, RunsForm::Patches);
+            std::fs::remove_dir_all(run.path()).unwrap();
+            until(async || stage.store.run(run.id()).await.unwrap().is_none()).await;
+            assert!(matches!(feed.after(&epoch, head, 0), Next::Removed));
+            assert!(stage.live.feed(run.id()).await.is_err());
+            stage.live.board().tick();
+            let (told, _) = stage.live.board().since(Some(version), RunsForm::Patches);
+            let removed = format!(r#""removed":["{}"]"#, run.id());
+            assert!(told.len() == 1 && told[0].contains(&removed), "{told:?}");
+        };
+        stage.fill_until(is_forgotten).await;
     }
 }

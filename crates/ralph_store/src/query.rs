@@ -23,6 +23,8 @@ pub struct Cursor(pub String);
 /// Which runs, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunQuery {
+    /// Only those in one of these workspaces, which are all that whoever asks may see; `None` for all.
+    pub within: Option<Vec<String>>,
     /// Only those in this workspace.
     pub workspace: Option<String>,
     /// Only those of this backend.
@@ -46,6 +48,8 @@ pub struct RunQuery {
 /// Which questions, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ApprovalQuery {
+    /// Only those in one of these workspaces, which are all that whoever asks may see; `None` for all.
+    pub within: Option<Vec<String>>,
     /// Only those of this run.
     pub run: Option<String>,
     /// Only those that wait for an answer.
@@ -69,6 +73,8 @@ pub struct ApprovalPage {
 /// Which costs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CostQuery {
+    /// Only those in one of these workspaces, which are all that whoever asks may see; `None` for all.
+    pub within: Option<Vec<String>>,
     /// From then on.
     pub since: Option<Timestamp>,
     /// Before that.
@@ -129,6 +135,8 @@ pub struct RunCounts {
 /// What to look for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchQuery {
+    /// Only those in one of these workspaces, which are all that whoever asks may see; `None` for all.
+    pub within: Option<Vec<String>>,
     /// Words, and "phrases in quotes"; all must be there.
     pub text: String,
     /// How words are meant.
@@ -173,7 +181,7 @@ pub struct SearchPage {
     pub next: Option<Cursor>,
     /// Whether everything was looked at; else time was up, or there are more hits than are ranked.
     pub is_complete: bool,
-    /// How many records the index lacks yet.
+    /// How many records the index lacks yet, of the workspaces that are searched.
     pub lag: u64,
 }
 

@@ -52,6 +52,9 @@ pub trait Store: Send + Sync + 'static {
     /// One run.
     async fn run(&self, run: &str) -> Result<Option<RunSummary>, StoreError>;
 
+    /// The workspaces of all runs, those of removed runs that still have costs included, in order.
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError>;
+
     /// A page of what agents asked, oldest first: by when it was asked, then by run and seq. `after` is such a place,
     /// exclusive.
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError>;

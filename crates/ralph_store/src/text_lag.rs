@@ -1,6 +1,6 @@
 //! `TextLag`: how many records the text index lacks, kept by both engines between two comparisons of all runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::rows::Batch;
@@ -81,6 +81,12 @@ impl TextLag {
         }
     }
 
+    /// What each run lacks, and whether that is all: what was missing when the index was opened is not known by run.
+    pub(crate) fn by_run(&self) -> (HashMap<String, u64>, bool) {
+        let counts = self.lock();
+        (counts.runs.clone(), counts.rest == 0)
+    }
+
     pub(crate) fn total(&self) -> u64 {
         let counts = self.lock();
         counts.runs.values().sum::<u64>() + counts.rest
@@ -89,4 +95,9 @@ impl TextLag {
     fn lock(&self) -> MutexGuard<'_, Counts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What these runs lack together.
+pub(crate) fn total_of(lacking: &HashMap<String, u64>, runs: &HashSet<String>) -> u64 {
+    runs.iter().filter_map(|run| lacking.get(run)).sum()
 }

@@ -32,7 +32,7 @@ export function RunPage() {
 function OneRun({ id }: { id: string }) {
   const search = useSearch({ from: '/runs/$id' });
   const navigate = useNavigate({ from: '/runs/$id' });
-  const { run, error, refetch } = useRun(id);
+  const { run, error, isDeleted, refetch } = useRun(id);
   const feed = useRunFeed(id, search.seq);
   const kept = useRef(new Map<string, unknown>()).current;
   const hidden = useMemo(() => hiddenOf(search.hide), [search.hide]);
@@ -50,6 +50,13 @@ function OneRun({ id }: { id: string }) {
   useKey('answer', () => (run && run.pending > 0 ? false : void navigate({ to: '/', search: {} })));
   useKey('find', () => change({ find: search.find ?? '', view: undefined }));
 
+  if (isDeleted || feed.state.isDeleted) {
+    return (
+      <NotFound what="This run was deleted">
+        Its records are gone from this machine. What it cost is still counted.
+      </NotFound>
+    );
+  }
   if (error instanceof ApiError && error.status === 404 && !run) {
     return <NotFound what="There is no such run" />;
   }

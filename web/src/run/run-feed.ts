@@ -1,4 +1,4 @@
-import { ApiError, messageOf } from '../api/error';
+import { messageOf } from '../api/error';
 import { LAST, PAGE, type RecordPage, type RecordQuery } from '../api/records';
 import type { RunListener } from '../stream/run-watch';
 import type { RunRecord } from '../wire';
@@ -19,7 +19,8 @@ export interface FeedState {
   status: 'loading' | 'ready' | 'failed';
   /** What went wrong last, for people. */
   problem: string | null;
-  isNotFound: boolean;
+  /** Whether the run was deleted while it was watched. */
+  isDeleted: boolean;
   hasBefore: boolean;
   /** Whether there is more after the window than what comes by itself. */
   hasAfter: boolean;
@@ -34,7 +35,7 @@ const PART = 500;
 const FIRST_STATE: FeedState = {
   status: 'loading',
   problem: null,
-  isNotFound: false,
+  isDeleted: false,
   hasBefore: false,
   hasAfter: false,
   loading: null,
@@ -99,13 +100,13 @@ export class RunFeed {
       this.set({ status: 'ready' });
     } catch (error) {
       if (opened !== this.opened) return;
-      const isNotFound = error instanceof ApiError && error.status === 404;
-      this.set({ status: 'failed', problem: messageOf(error), isNotFound });
+      this.set({ status: 'failed', problem: messageOf(error) });
     }
   }
 
   /** Tries again what went wrong, such as when the line is back. */
   retry(): void {
+    if (this.state.isDeleted) return;
     if (this.state.status === 'failed' || this.isRefused) void this.open(this.sought);
     else if (this.state.problem !== null) this.set({ problem: null });
   }
@@ -223,6 +224,7 @@ export class RunFeed {
         this.isRefused = true;
         this.set({ problem: why });
       },
+      onDeleted: () => this.set({ isDeleted: true }),
     });
   }
 

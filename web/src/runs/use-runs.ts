@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { ApiError } from '../api/error';
 import { fetchRun, fetchRuns } from '../api/runs';
 import { useLiveRuns } from '../stream/browser';
 import type { RunSummary } from '../wire';
@@ -29,6 +30,8 @@ export function useRuns(search: RunsSearch) {
 export function useRun(id: string): {
   run: RunSummary | undefined;
   error: Error | null;
+  /** Whether it was there and is no more. */
+  isDeleted: boolean;
   refetch: () => void;
 } {
   const live = useLiveRuns();
@@ -38,5 +41,6 @@ export function useRun(id: string): {
   });
   const told = live.get(id);
   const run = data ? newest(data, told) : told;
-  return { run, error, refetch: () => void refetch() };
+  const isDeleted = data !== undefined && error instanceof ApiError && error.status === 404;
+  return { run, error, isDeleted, refetch: () => void refetch() };
 }

@@ -19,6 +19,7 @@ export class FakeServer implements World {
   sockets = 0;
   said: FromClient[] = [];
   done: string[] = [];
+  private last: Socket | null = null;
   private sent = 0;
   private clock = 0;
   private timers: { run: () => void; at: number }[] = [];
@@ -34,6 +35,7 @@ export class FakeServer implements World {
       send: (text) => this.receive(socket, JSON.parse(text) as FromClient),
       close: () => {},
     };
+    this.last = socket;
     if (this.isUp) this.tell(socket, { type: 'hello', protocol: 1, server: 'fake' });
     else this.queue.push(() => socket.onclose?.());
     return socket;
@@ -88,6 +90,15 @@ export class FakeServer implements World {
       }
       socket.onmessage({ data: JSON.stringify(message) });
     });
+  }
+
+  /** Says something on the newest connection. */
+  say(message: ToClient): void {
+    if (this.last) this.tell(this.last, message);
+  }
+
+  breakLine(): void {
+    this.last?.onclose?.();
   }
 
   private receive(socket: Socket, message: FromClient): void {

@@ -35,6 +35,16 @@ test('fields that have changed are put over the ones that are known', () => {
   ]);
 });
 
+test('a run that was deleted is asked about, and then forgotten, whether or not it was told of', () => {
+  const { told, tell, feeds: each } = feeds();
+  tell(true, run('a'), run('b'));
+  each.receive({ type: 'runs_changed', version: 2, removed: ['a', 'ended long ago'], runs: [] });
+  expect([...each.left]).toEqual(['a', 'ended long ago']);
+  each.letGo(each.left);
+  expect(told.at(-1)).toEqual(['b thinking']);
+  expect(each.left.size).toBe(0);
+});
+
 test('a run that was left out is forgotten when it was asked about', () => {
   const { told, tell, feeds: each } = feeds();
   tell(true, run('a'), run('b'));

@@ -12,7 +12,7 @@ const PROTOCOL = 2;
 /** The two lists that the server keeps up to date. Each is asked for while somebody looks at it. */
 export class Feeds {
   runs: ReadonlyMap<string, RunSummary> = new Map();
-  /** Runs that the last list of all left out: they have ended and are in the index, or are no more. */
+  /** Runs that the last list of all left out, or that were deleted: they are in the index, or are no more. */
   left: ReadonlySet<string> = new Set();
   inbox: InboxState = { count: 0, approvals: [] };
   private readonly listeners = { runs: new Set<() => void>(), inbox: new Set<() => void>() };
@@ -43,6 +43,8 @@ export class Feeds {
     const isAll = message.type === 'runs' && message.is_all;
     const next = new Map(this.runs);
     const left = new Set(isAll ? this.runs.keys() : this.left);
+    // Those that ended before the page was opened are not known here, but they may be in a list that was fetched.
+    if (message.type === 'runs_changed') for (const id of message.removed ?? []) left.add(id);
     for (const run of message.runs) {
       // Only fields that changed are told of a run that is known. A run that is not known has all of them.
       next.set(run.id, { ...next.get(run.id), ...run } as RunSummary);

@@ -12,6 +12,8 @@ export interface RunListener {
   onLagged(from: number, to: number): void;
   /** The run cannot be watched. */
   onRefused(why: string): void;
+  /** The run was deleted: nothing more comes. */
+  onDeleted(): void;
 }
 
 type Told = Extract<ToClient, { type: 'records' | 'reset' | 'lagged' | 'subscribed' }>;
@@ -73,6 +75,10 @@ export class RunWatch {
 
   refused(why: string): void {
     this.listener.onRefused(why);
+  }
+
+  deleted(): void {
+    this.listener.onDeleted();
   }
 
   private records(message: Extract<ToClient, { type: 'records' }>): void {

@@ -14,6 +14,7 @@ function watcher() {
     onReset: () => told.push('reset'),
     onLagged: (from, to) => told.push(`lagged ${from}-${to}`),
     onRefused: (why) => told.push(why),
+    onDeleted: () => told.push('deleted'),
   };
   return { seen, told, listener };
 }
@@ -238,4 +239,23 @@ test('what is no message of the server is left alone', async () => {
   for (const data of ['', '{', 'null', '[]', '{"type":"tomorrow"}', new Uint8Array(3)])
     socket?.onmessage?.({ data });
   expect(stream.connectionState()).toEqual({ is: 'open' });
+});
+
+test('a run that was deleted is not asked for again, however often the line breaks', async () => {
+  const server = new FakeServer();
+  server.head = 3;
+  const stream = new Stream(server);
+  const { told, listener } = watcher();
+  stream.start();
+  stream.watchRun('r', 0, 'e1', listener);
+  await server.settle();
+  server.say({ type: 'closed', run: 'r', code: 'run_deleted', message: 'the run `r` was deleted' });
+  await server.settle();
+  expect(told).toEqual(['deleted']);
+  const asked = server.said.length;
+  server.breakLine();
+  await server.pass(SILENCE_MS / 2);
+  expect(server.sockets).toBe(2);
+  expect(server.said).toHaveLength(asked);
+  stream.close();
 });

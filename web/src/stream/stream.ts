@@ -96,6 +96,12 @@ export class Stream {
       case 'lagged':
         this.runs.get(message.run)?.receive(message);
         break;
+      case 'closed': {
+        const watch = this.runs.get(message.run);
+        this.runs.delete(message.run);
+        watch?.deleted();
+        break;
+      }
       case 'subscribed':
         if ('run' in message) this.runs.get(message.run)?.receive(message);
         break;

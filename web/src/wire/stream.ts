@@ -156,6 +156,14 @@ export type ToClient =
       after: number;
     }
   | { type: 'lagged'; run: string; from: number; to: number }
+  | {
+      type: 'closed';
+      run: string;
+      /** For programs. */
+      code: string;
+      /** For people. */
+      message: string;
+    }
   | { type: 'heartbeat'; heads: Array<[string, number]> }
   | { type: 'receipt'; id: string; run: string; receipt?: Receipt; error?: Problem }
   | {
@@ -184,7 +192,13 @@ export type ToClient =
       is_all: boolean;
       runs: Array<RunSummary>;
     }
-  | { type: 'runs_changed'; version: number; runs: Array<{ id: string } & Partial<RunSummary>> }
+  | {
+      type: 'runs_changed';
+      version: number;
+      /** Runs that were deleted. They are to be forgotten first; `runs` comes after that. */
+      removed?: Array<string>;
+      runs: Array<{ id: string } & Partial<RunSummary>>;
+    }
   | {
       type: 'inbox';
       version: number;

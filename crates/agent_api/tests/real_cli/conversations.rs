@@ -1,7 +1,12 @@
 //! Two-way: messages, permissions, questions, plans, interrupts, settings.
 
-use agent_api::{Answer, Body, Close, CloseReason, MessageState, Outcome, PermissionMode, RequestId};
+use agent_api::{
+    Answer, Body, Close, CloseReason, GrantKind, MessageState, Outcome, PermissionMode, PermissionRequested,
+    RequestId,
+};
 use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use test_support::fake_model::{Block, scripted_prompt};
 use test_support::real_cli::CURRENT;
 
 use crate::stage::{finish, trial, until};
@@ -9,6 +14,13 @@ use crate::stage::{finish, trial, until};
 fn turn_end(event: &agent_api::Event) -> Option<Outcome> {
     match &event.body {
         Body::TurnFinished(turn) => Some(turn.outcome),
+        _ => None,
+    }
+}
+
+fn requested(event: &agent_api::Event) -> Option<PermissionRequested> {
+    match &event.body {
+        Body::PermissionRequested(asked) => Some((**asked).clone()),
         _ => None,
     }
 }
@@ -108,6 +120,48 @@ pub(crate) fn trials() -> Vec<Trial> {
                 &event.body,
                 Body::CommandAnswered(answered) if answered.command_id == request.as_str() && answered.error.is_some()
             )));
+            },
+        ),
+        trial(
+            CURRENT,
+            "of_several_grants_only_the_chosen_one_is_in_force",
+            async |stage| {
+                let bash = || Block::tool("Bash", json!({"command": "touch x", "description": "Touch"}));
+                let file = stage.workspace.path().join("written.txt");
+                let write = Block::tool("Write", json!({"file_path": file, "content": "text"}));
+                let turns = [
+                    vec![bash()],
+                    vec![bash()],
+                    vec![write],
+                    vec![Block::text("Done.")],
+                ];
+                let options = stage.options_with(PermissionMode::Ask);
+                let mut handle = stage
+                    .converse(&scripted_prompt(&turns), Close::WhenIdle, options)
+                    .await;
+                let asked = until(&mut handle.events, requested).await;
+                let kinds: Vec<GrantKind> = asked.grants.iter().map(|grant| grant.kind).collect();
+                assert_eq!(kinds, [GrantKind::Rule, GrantKind::Directory, GrantKind::Mode]);
+                let rule = asked.grants[0].id.clone();
+                let answer = Answer::AllowWithGrants { grants: vec![rule] };
+                handle.control.answer(&asked.request, answer).unwrap();
+                // The same command runs by the rule. The mode, under which files are written unasked, was not granted.
+                let next = until(&mut handle.events, requested).await;
+                assert_eq!(next.tool, "Write", "{next:?}");
+                let deny = Answer::deny("not now");
+                handle.control.answer(&next.request, deny).unwrap();
+                let (events, completed) = finish(handle).await;
+                assert!(completed.is_success());
+                assert!(
+                    !events.iter().any(|event| requested(event).is_some()),
+                    "{events:?}"
+                );
+                assert!(!file.exists());
+                // Nor was it or the directory written down for later.
+                let settings = stage.workspace.path().join(".claude/settings.local.json");
+                let settings: Value =
+                    serde_json::from_str(&std::fs::read_to_string(settings).unwrap()).unwrap();
+                assert_eq!(settings, json!({"permissions": {"allow": ["Bash(touch x *)"]}}));
             },
         ),
         trial(CURRENT, "a_question_is_answered", async |stage| {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agent_api::{GrantId, RequestId};
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use jiff::Timestamp;
 use ralph_run::control::{AnswerChoice, ControlCommand};
 use ralph_store::{ApprovalKind, ApprovalQuery, ApprovalRow, ApprovalState, StoreError};
@@ -13,8 +13,10 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::commands::{CommandReceipt, Told, tell};
+use super::confinement::visible_workspaces;
 use super::input::{CommandId, InPath, JsonBody, Parameters, limit};
 use crate::app::App;
+use crate::auth::Principal;
 use crate::problem::{Problem, ProblemCode};
 
 /// Which requests.
@@ -171,10 +173,12 @@ impl From<Answer> for AnswerChoice {
     responses((status = 200, description = "The requests, oldest first.", body = Approvals)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
     Parameters(asked): Parameters<ApprovalsParameters>,
 ) -> Result<Json<Approvals>, Problem> {
     let limit = limit(asked.limit, 200, 1000)?;
     let query = ApprovalQuery {
+        within: visible_workspaces(&app, &principal).await?,
         run: asked.run,
         is_pending: asked.pending,
         after: asked.cursor.as_deref().map(place).transpose()?,

@@ -119,7 +119,7 @@ pub(super) async fn list(
     let workspace = asked.workspace.map(PathBuf::from);
     let found = app.launcher.backends(workspace.as_deref()).await?;
     // Without the index it is only unknown which models were used.
-    let runs = recent_runs(&app).await.unwrap_or_default();
+    let runs = recent_runs(&app, None).await.unwrap_or_default();
     let items = found.items.into_iter();
     Ok(Json(Backends {
         items: items.map(|info| Backend::new(info, &runs)).collect(),

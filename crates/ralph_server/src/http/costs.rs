@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use ralph_store::{CostGroup, CostQuery, CostRow};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::confinement::visible_workspaces;
 use super::input::{Parameters, limit, time};
 use super::schema;
 use crate::app::App;
+use crate::auth::Principal;
 use crate::problem::Problem;
 
 /// Which costs.
@@ -102,10 +104,12 @@ impl From<CostRow> for Cost {
     responses((status = 200, description = "What was spent.", body = Costs)))]
 pub(super) async fn costs(
     State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
     Parameters(asked): Parameters<CostsParameters>,
 ) -> Result<Json<Costs>, Problem> {
     let limit = limit(asked.limit, 1000, 1000)?;
     let query = CostQuery {
+        within: visible_workspaces(&app, &principal).await?,
         since: time("since", asked.since.as_deref())?,
         until: time("until", asked.until.as_deref())?,
         workspace: asked.workspace,

@@ -94,9 +94,13 @@ fn is_newer(live: &RunSummary, known: &RunSummary) -> bool {
 /// What the index would have given.
 fn is_asked_for(run: &RunSummary, query: &RunQuery) -> bool {
     query
-        .workspace
+        .within
         .as_ref()
-        .is_none_or(|asked| *asked == run.workspace)
+        .is_none_or(|within| within.contains(&run.workspace))
+        && query
+            .workspace
+            .as_ref()
+            .is_none_or(|asked| *asked == run.workspace)
         && query
             .session
             .as_ref()

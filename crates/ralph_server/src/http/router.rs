@@ -39,7 +39,7 @@ pub(super) fn table() -> Vec<Route> {
         Route::read(routes!(metrics_page::metrics)),
         Route::read(routes!(openapi::document)).confined(),
         Route::read(routes!(openapi::stream_schema)).confined(),
-        Route::read(routes!(runs::list)),
+        Route::read(routes!(runs::list)).confined(),
         Route::start(routes!(start::start)).confined(),
         Route::read(routes!(runs::show)),
         Route::steer(routes!(run_changes::update)),
@@ -64,14 +64,18 @@ pub(super) fn table() -> Vec<Route> {
         Route::steer(routes!(commands::set_permission_mode)),
         Route::start(routes!(start::resume)),
         Route::start(routes!(start::fork)),
-        Route::read(routes!(approvals::list)),
+        Route::read(routes!(approvals::list)).confined(),
         Route::steer(routes!(approvals::answer)),
-        Route::read(routes!(search::search)).limited_by(QueryLimiter::of_searches()),
-        Route::read(routes!(costs::costs)).limited_by(QueryLimiter::of_costs()),
-        Route::read(routes!(sessions::list)),
-        Route::read(routes!(sessions::runs_of)),
+        Route::read(routes!(search::search))
+            .limited_by(QueryLimiter::of_searches())
+            .confined(),
+        Route::read(routes!(costs::costs))
+            .limited_by(QueryLimiter::of_costs())
+            .confined(),
+        Route::read(routes!(sessions::list)).confined(),
+        Route::read(routes!(sessions::runs_of)).confined(),
         Route::read(routes!(backends::list)),
-        Route::read(routes!(workspaces::list)),
+        Route::read(routes!(workspaces::list)).confined(),
         Route::read(routes!(live_streams::stream))
             .with_tickets()
             .confined(),

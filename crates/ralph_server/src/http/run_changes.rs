@@ -112,6 +112,8 @@ pub(super) async fn delete(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
 ) -> Result<StatusCode, Problem> {
+    // Only those who may see its workspace are told; without the index nobody but they can know it.
+    let workspace = app.live.workspace_of(&id).await.ok().flatten();
     match app.runners.remove(&id).await {
         Ok(Removal::Removed) => {}
         Ok(Removal::NotEnded) => {
@@ -121,7 +123,7 @@ pub(super) async fn delete(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Problem::no_run(&id)),
         Err(error) => return Err(Problem::internal("deleting a run failed", &error)),
     }
-    app.live.board().remove(&id);
+    app.live.remove(&id, workspace.as_deref());
     app.live.board().labels().forget(&id);
     if let Err(error) = app.store.remove(&[id]).await {
         // The next comparison with the disk does it.

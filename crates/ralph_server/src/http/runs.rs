@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
 use ralph_store::{Cursor, RunQuery, RunSummary};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::confinement::visible_workspaces;
 use super::input::{InPath, Parameters, limit, time};
 use super::live_overlay::{overlay, tagged};
 use super::run_changes::is_tag;
 use super::schema;
 use super::static_files::is_known;
 use crate::app::App;
-use crate::auth::digest_hex;
+use crate::auth::{Principal, digest_hex};
 use crate::problem::{Problem, ProblemCode};
 
 /// Which runs.
@@ -105,6 +106,7 @@ pub(super) struct RunPage {
     responses((status = 200, description = "A page of runs.", body = RunPage)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
     Parameters(asked): Parameters<RunsParameters>,
 ) -> Result<Json<RunPage>, Problem> {
     let (has_ended, is_waiting) = asked.state()?;
@@ -113,6 +115,7 @@ pub(super) async fn list(
         return Err(Problem::new(ProblemCode::Unprocessable, detail));
     }
     let query = RunQuery {
+        within: visible_workspaces(&app, &principal).await?,
         workspace: asked.workspace,
         backend: asked.backend,
         has_ended,

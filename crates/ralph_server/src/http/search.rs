@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use jiff::Timestamp;
-use ralph_store::{Cursor, Hit, SearchMode, SearchQuery};
+use ralph_store::{Cursor, Hit, SearchMode, SearchQuery, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::confinement::{retain_visible, visible_workspaces};
 use super::input::{Parameters, limit, time, words};
 use crate::app::App;
+use crate::auth::Principal;
 use crate::problem::{Problem, ProblemCode};
 
 const MAX_TEXT_CHARACTERS: usize = 200;
@@ -77,7 +79,7 @@ pub(super) struct Found {
     next: Option<String>,
     /// Whether everything was looked at.
     is_complete: bool,
-    /// How many records the index lacks yet.
+    /// How many records the index lacks yet, of the workspaces that may be seen.
     lag: u64,
 }
 
@@ -130,6 +132,7 @@ impl From<Hit> for FoundRecord {
     responses((status = 200, description = "What was found.", body = Found)))]
 pub(super) async fn search(
     State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
     Parameters(asked): Parameters<SearchParameters>,
 ) -> Result<Json<Found>, Problem> {
     if asked.q.is_empty() || asked.q.chars().count() > MAX_TEXT_CHARACTERS {
@@ -138,7 +141,13 @@ pub(super) async fn search(
             "`q` must have 1 to 200 characters",
         ));
     }
+    let reveal = |given| app.hidden_cursors.reveal(&principal, given);
+    let cursor = match asked.cursor {
+        Some(given) => Some(reveal(given).ok_or(StoreError::BadCursor)?),
+        None => None,
+    };
     let query = SearchQuery {
+        within: visible_workspaces(&app, &principal).await?,
         text: asked.q,
         mode: match asked.mode {
             Mode::Words => SearchMode::Words,
@@ -151,13 +160,14 @@ pub(super) async fn search(
         tool: asked.tool,
         since: time("since", asked.since.as_deref())?,
         until: time("until", asked.until.as_deref())?,
-        cursor: asked.cursor,
+        cursor,
         limit: limit(asked.limit, 20, 100)?,
     };
-    let page = app.store.search(&query).await?;
+    let mut page = app.store.search(&query).await?;
+    retain_visible(&app, &principal, &mut page.hits).await?;
     Ok(Json(Found {
         items: page.hits.into_iter().map(FoundRecord::from).collect(),
-        next: page.next.map(|cursor| cursor.0),
+        next: page.next.map(|next| app.hidden_cursors.hide(&principal, next).0),
         is_complete: page.is_complete,
         lag: page.lag,
     }))

@@ -3,17 +3,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use jiff::Timestamp;
 use ralph_store::{Cursor, RunQuery, RunSummary};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::confinement::visible_workspaces;
 use super::input::{InPath, Parameters, limit};
 use super::live_overlay::overlay;
 use super::schema;
 use crate::app::App;
+use crate::auth::Principal;
 use crate::problem::Problem;
 
 /// Which conversations.
@@ -94,9 +96,11 @@ pub(super) struct SessionRuns {
     responses((status = 200, description = "A page of conversations.", body = SessionPage)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
     Parameters(asked): Parameters<SessionsParameters>,
 ) -> Result<Json<SessionPage>, Problem> {
     let query = RunQuery {
+        within: visible_workspaces(&app, &principal).await?,
         workspace: asked.workspace,
         backend: asked.backend,
         cursor: asked.cursor,
@@ -117,10 +121,12 @@ pub(super) async fn list(
     responses((status = 200, description = "The runs, newest first; none if nobody knows it.", body = SessionRuns)))]
 pub(super) async fn runs_of(
     State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
     InPath(session): InPath<String>,
     Parameters(asked): Parameters<SessionRunsParameters>,
 ) -> Result<Json<SessionRuns>, Problem> {
     let query = RunQuery {
+        within: visible_workspaces(&app, &principal).await?,
         session: Some(session),
         cursor: asked.cursor,
         limit: limit(asked.limit, 50, 200)?,

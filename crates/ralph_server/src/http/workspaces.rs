@@ -3,17 +3,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use jiff::Timestamp;
 use ralph_store::{RunQuery, RunSummary};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::confinement::visible_workspaces;
 use super::input::{Parameters, limit};
 use super::live_overlay::overlay;
 use super::page_of::{RunPlace, page_of, parse_cursor};
 use crate::app::App;
+use crate::auth::Principal;
 use crate::problem::Problem;
 
 /// How many runs are looked at: what was before them is not recent.
@@ -65,10 +67,12 @@ pub(super) struct Workspace {
     responses((status = 200, description = "The workspaces, the last one first.", body = Workspaces)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
     Parameters(asked): Parameters<WorkspacesParameters>,
 ) -> Result<Json<Workspaces>, Problem> {
     let limit = limit(asked.limit, 50, 200)?;
-    let recent = workspaces_of(&recent_runs(&app).await?);
+    let within = visible_workspaces(&app, &principal).await?;
+    let recent = workspaces_of(&recent_runs(&app, within).await?);
     let after = parse_cursor(asked.cursor.as_deref())?;
     let place = |item: &Workspace| RunPlace::new(item.last_started_at, &item.last_run);
     let (mut items, next) = page_of(recent, after.as_ref(), limit, place);
@@ -81,9 +85,10 @@ pub(super) async fn list(
     Ok(Json(Workspaces { items, next }))
 }
 
-/// The last runs, newest first, those that go on included.
-pub(super) async fn recent_runs(app: &App) -> Result<Vec<RunSummary>, Problem> {
+/// The last runs in these workspaces, newest first, those that go on included; `None` for all workspaces.
+pub(super) async fn recent_runs(app: &App, within: Option<Vec<String>>) -> Result<Vec<RunSummary>, Problem> {
     let query = RunQuery {
+        within,
         limit: RECENT_RUNS,
         ..RunQuery::default()
     };

@@ -14,6 +14,8 @@ use super::wake_set::{ClientWaker, Subscribers};
 
 /// How many changes are kept for those who keep up: two seconds of them. Others are given everything anew.
 const MAX_CHANGES: usize = 8;
+/// How many deleted runs are kept for clients that are confined to workspaces.
+const MAX_REMOVALS: usize = 1024;
 /// How many ticks pass before a run that just works is told of again: hundreds of them would be most of the traffic.
 const CALM_TICKS: u64 = 4;
 
@@ -35,6 +37,10 @@ struct State {
     ticks: u64,
     version: u64,
     changes: VecDeque<Change>,
+    /// Deleted runs that are told of with the next tick.
+    removed: Vec<RemovedRun>,
+    /// Deleted runs that were told of, and in which version.
+    removals: VecDeque<(u64, RemovedRun)>,
     subscribers: Subscribers,
 }
 
@@ -47,11 +53,31 @@ pub enum RunsForm {
     Patches,
 }
 
+/// A run that was deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedRun {
+    /// The run.
+    pub run: String,
+    /// Where it was; empty if nobody knows.
+    pub workspace: String,
+}
+
+/// What the board tells, for clients that are shown a part of it.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    /// The runs as they were told last.
+    pub(super) runs: Vec<Arc<RunSummary>>,
+    /// The runs that were deleted since the version that was named.
+    pub(super) removed: Vec<RemovedRun>,
+    pub(super) version: u64,
+}
+
 /// What one tick told.
 #[derive(Debug)]
 struct Change {
     version: u64,
     runs: Vec<Arc<RunSummary>>,
+    has_removed: bool,
     patches: Utf8Bytes,
     /// Encoded when the first client wants it.
     whole: OnceLock<Utf8Bytes>,
@@ -80,9 +106,11 @@ struct RunsMessage<'a> {
 }
 
 #[derive(Serialize)]
-struct RunsChangedMessage {
+struct RunsChangedMessage<'a> {
     r#type: &'static str,
     version: u64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    removed: &'a [&'a str],
     runs: Vec<Map<String, Value>>,
 }
 
@@ -136,7 +164,8 @@ impl Board {
             .into_iter()
             .partition::<BTreeSet<_>, _>(|id| state.is_due(id));
         state.changed = later;
-        if changed.is_empty() {
+        let removed = std::mem::take(&mut state.removed);
+        if changed.is_empty() && removed.is_empty() {
             return;
         }
         state.version += 1;
@@ -153,15 +182,22 @@ impl Board {
             }
         }
         let version = state.version;
+        let names: Vec<&str> = removed.iter().map(|removed| removed.run.as_str()).collect();
         state.changes.push_back(Change {
             version,
             runs,
-            patches: encode_patches(version, patches),
+            has_removed: !removed.is_empty(),
+            patches: encode_patches(version, &names, patches),
             whole: OnceLock::new(),
         });
         if state.changes.len() > MAX_CHANGES {
             state.changes.pop_front();
         }
+        state
+            .removals
+            .extend(removed.into_iter().map(|removed| (version, removed)));
+        let too_many = state.removals.len().saturating_sub(MAX_REMOVALS);
+        state.removals.drain(..too_many);
         state.subscribers.wake();
     }
 
@@ -179,17 +215,20 @@ impl Board {
         true
     }
 
-    /// There is no such run any more: those who were told of it are told anew which there are.
-    pub fn remove(&self, run: &str) {
+    /// A run was deleted. All are told with the next tick, also if it had ended long ago. `workspace` is where it was, if
+    /// the board does not know.
+    pub fn remove(&self, run: &str, workspace: Option<&str>) {
         let mut state = self.lock();
         state.changed.remove(run);
         state.own_titles.remove(run);
         state.told.remove(run);
-        if state.runs.remove(run).is_some() {
-            state.version += 1;
-            state.changes.clear();
-            state.subscribers.wake();
-        }
+        let known = state.runs.remove(run);
+        let known = known.as_ref().map(|run| run.workspace.as_str());
+        let removed = RemovedRun {
+            run: run.to_owned(),
+            workspace: known.or(workspace).unwrap_or_default().to_owned(),
+        };
+        state.removed.push(removed);
     }
 
     /// What has changed since a version, and the version now. Everything, if that was too long ago or never.
@@ -198,7 +237,15 @@ impl Board {
         let state = self.lock();
         let behind = version
             .map(|version| usize::try_from(state.version.saturating_sub(version)).unwrap_or(usize::MAX));
-        match behind.filter(|behind| *behind <= state.changes.len()) {
+        // Clients of version 1 learn of a deleted run from a list of all others.
+        let is_told_whole = |behind: &usize| {
+            form == RunsForm::Whole
+                && (state.changes.iter().rev().take(*behind)).any(|change| change.has_removed)
+        };
+        match behind
+            .filter(|behind| *behind <= state.changes.len())
+            .filter(|behind| !is_told_whole(behind))
+        {
             Some(behind) => {
                 let first = state.changes.len() - behind;
                 let texts = state.changes.range(first..).map(|change| change.text(form));
@@ -221,14 +268,25 @@ impl Board {
         }
     }
 
+    /// The runs as they were told last, and those that were deleted since a version.
+    pub(super) fn snapshot(&self, since: u64) -> Snapshot {
+        let state = self.lock();
+        let removed = state.removals.iter().filter(|(version, _)| *version > since);
+        Snapshot {
+            runs: state.told.values().map(|(_, run)| Arc::clone(run)).collect(),
+            removed: removed.map(|(_, removed)| removed.clone()).collect(),
+            version: state.version,
+        }
+    }
+
     /// Tells `waker`, under this number, when there is something new.
     pub fn watch(&self, waker: &Arc<ClientWaker>, number: usize) {
         self.lock().subscribers.add(waker, number);
     }
 
     /// Not any more.
-    pub fn unwatch(&self, waker: &Arc<ClientWaker>) {
-        self.lock().subscribers.remove(waker);
+    pub fn unwatch(&self, waker: &Arc<ClientWaker>, number: usize) {
+        self.lock().subscribers.remove(waker, number);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -267,7 +325,7 @@ fn is_urgent(before: &RunSummary, now: &RunSummary) -> bool {
         || before.tags != now.tags
 }
 
-fn encode_runs(version: u64, is_all: bool, runs: Vec<&RunSummary>) -> Utf8Bytes {
+pub(super) fn encode_runs(version: u64, is_all: bool, runs: Vec<&RunSummary>) -> Utf8Bytes {
     let message = RunsMessage {
         r#type: "runs",
         version,
@@ -277,17 +335,18 @@ fn encode_runs(version: u64, is_all: bool, runs: Vec<&RunSummary>) -> Utf8Bytes 
     serde_json::to_string(&message).unwrap_or_default().into()
 }
 
-fn encode_patches(version: u64, runs: Vec<Map<String, Value>>) -> Utf8Bytes {
+pub(super) fn encode_patches(version: u64, removed: &[&str], runs: Vec<Map<String, Value>>) -> Utf8Bytes {
     let message = RunsChangedMessage {
         r#type: "runs_changed",
         version,
+        removed,
         runs,
     };
     serde_json::to_string(&message).unwrap_or_default().into()
 }
 
 /// All fields of a run that was not told of yet.
-fn whole_run(run: &RunSummary) -> Map<String, Value> {
+pub(super) fn whole_run(run: &RunSummary) -> Map<String, Value> {
     match serde_json::to_value(run) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
@@ -387,6 +446,32 @@ mod tests {
             (0..CALM_TICKS).map(|_| told(&board, &mut version)).sum::<usize>(),
             1
         );
+    }
+
+    #[test]
+    fn a_run_that_was_deleted_is_told_in_both_forms_also_if_it_had_ended_long_ago() {
+        let mut fold = RunFold::new();
+        fold.push(STARTED.as_bytes());
+        let board = Board::default();
+        board.update(fold.summary().unwrap());
+        board.tick();
+        let (_, version) = board.since(None, RunsForm::Patches);
+        board.remove("r", None);
+        board.remove("long ago", Some("/w"));
+        board.tick();
+        let told = |form| {
+            let (texts, _) = board.since(Some(version), form);
+            texts
+                .iter()
+                .map(|text| serde_json::from_str(text).unwrap())
+                .collect::<Vec<Value>>()
+        };
+        let patches = serde_json::json!({"type": "runs_changed", "version": 2, "removed": ["r", "long ago"], "runs": []});
+        assert_eq!(told(RunsForm::Patches), [patches]);
+        let whole = serde_json::json!({"type": "runs", "version": 2, "is_all": true, "runs": []});
+        assert_eq!(told(RunsForm::Whole), [whole]);
+        board.tick();
+        assert_eq!(board.since(Some(2), RunsForm::Patches), (vec![], 2));
     }
 
     /// A client that keeps what it is told.

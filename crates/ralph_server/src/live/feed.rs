@@ -42,6 +42,8 @@ pub enum Next {
         /// How far it has been read.
         head: Position,
     },
+    /// The run was deleted.
+    Removed,
     /// Too much for this way: the records up to this position are skipped.
     Lagged {
         /// Where it goes on.
@@ -62,6 +64,7 @@ struct State {
     head: Position,
     frames: VecDeque<Arc<Frame>>,
     bytes: usize,
+    is_removed: bool,
     subscribers: Subscribers,
 }
 
@@ -74,6 +77,7 @@ impl RunFeed {
             head,
             frames: VecDeque::new(),
             bytes: 0,
+            is_removed: false,
             subscribers: Subscribers::default(),
         };
         Self {
@@ -127,14 +131,23 @@ impl RunFeed {
         state.subscribers.wake();
     }
 
+    /// The run was deleted: whoever watches it is told, and nothing more comes.
+    pub fn remove(&self) {
+        let mut state = self.lock();
+        state.is_removed = true;
+        state.frames.clear();
+        state.bytes = 0;
+        state.subscribers.wake();
+    }
+
     /// Tells `waker`, under this number, when there is something new.
     pub fn watch(&self, waker: &Arc<ClientWaker>, number: usize) {
         self.lock().subscribers.add(waker, number);
     }
 
     /// Not any more.
-    pub fn unwatch(&self, waker: &Arc<ClientWaker>) {
-        self.lock().subscribers.remove(waker);
+    pub fn unwatch(&self, waker: &Arc<ClientWaker>, number: usize) {
+        self.lock().subscribers.remove(waker, number);
     }
 
     /// Whether anybody watches.
@@ -164,6 +177,9 @@ impl RunFeed {
     #[must_use]
     pub fn after(&self, epoch: &str, position: Position, max_behind_bytes: u64) -> Next {
         let state = self.lock();
+        if state.is_removed {
+            return Next::Removed;
+        }
         if *state.epoch != *epoch {
             return Next::Reset {
                 epoch: state.epoch.clone(),
@@ -292,13 +308,23 @@ mod tests {
         assert!(matches!(feed.after("f", at(2), FAR), Next::Nothing));
     }
 
+    #[test]
+    fn a_run_that_was_deleted_is_told_wherever_somebody_is() {
+        let feed = feed(0, 0);
+        feed.publish(frame(1, 1));
+        feed.remove();
+        for (epoch, seq) in [("e", 0), ("e", 1), ("other", 0)] {
+            assert!(matches!(feed.after(epoch, at(seq), FAR), Next::Removed));
+        }
+    }
+
     #[tokio::test]
     async fn whoever_watches_is_woken_until_it_leaves() {
         let feed = feed(0, 0);
         let (one, two) = (Arc::new(ClientWaker::default()), Arc::new(ClientWaker::default()));
         feed.watch(&one, 7);
         feed.watch(&two, 8);
-        feed.unwatch(&two);
+        feed.unwatch(&two, 8);
         feed.publish(frame(1, 1));
         assert!(one.wait().await.contains(&7));
         drop(one);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ralph_run::ports::{Journals, Place};
-use ralph_store::{RunFold, Store, resume_point};
+use ralph_store::{RunFold, Store, StoreError, resume_point};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
@@ -207,8 +207,7 @@ impl Hub {
                 }
                 Some(_) => {}
                 None if self.follow_states.give_up(&run) => {
-                    self.inbox.forget(&run);
-                    self.board.remove(&run);
+                    self.remove(&run, None);
                 }
                 None => {}
             }
@@ -278,8 +277,7 @@ impl Hub {
                 self.follow_states.end(run, head);
             }
             Leaving::Gone => {
-                self.inbox.forget(run);
-                self.board.remove(run);
+                self.remove(run, None);
                 self.follow_states.forget(run);
             }
             Leaving::Failed => {
@@ -327,6 +325,26 @@ impl Hub {
     /// Waits until a run that was started a moment ago is followed, but not for long.
     pub(crate) async fn wait_for(&self, run: &str) {
         let _ = self.feed(run).await;
+    }
+
+    /// A run was deleted: whoever watches it is told so, and the lists lose it. `workspace` is where it was, if known.
+    pub fn remove(&self, run: &str, workspace: Option<&str>) {
+        if let Some(feed) = self.feeds().remove(run) {
+            feed.remove();
+        }
+        self.inbox.forget(run);
+        self.board.remove(run, workspace);
+    }
+
+    /// Where a run works; none if there is no such run.
+    ///
+    /// # Errors
+    /// When the index has to be asked and fails.
+    pub(crate) async fn workspace_of(&self, run: &str) -> Result<Option<String>, StoreError> {
+        if let Some(summary) = self.board.get(run) {
+            return Ok(Some(summary.workspace.clone()));
+        }
+        Ok(self.store.run(run).await?.map(|summary| summary.workspace))
     }
 
     fn request_follow(&self, run: &str) {

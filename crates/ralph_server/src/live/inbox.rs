@@ -15,6 +15,17 @@ const MAX_TOLD: usize = 200;
 /// How much of what they are about is told.
 const MAX_BYTES: usize = 512 << 10;
 
+/// When it was asked, the run and the request.
+type Key = (i128, String, String);
+
+/// What a client was told of the inbox.
+#[derive(Debug, Default)]
+pub struct InboxReader {
+    version: Option<u64>,
+    /// What waits in the runs that it sees, if it does not see all.
+    told: Vec<Key>,
+}
+
 /// The requests that wait for an answer, of all runs, the oldest first.
 #[derive(Debug, Default)]
 pub struct Inbox {
@@ -24,7 +35,7 @@ pub struct Inbox {
 #[derive(Debug, Default)]
 struct State {
     /// By when they were asked, so that the oldest comes first.
-    waiting: BTreeMap<(i128, String, String), ApprovalRow>,
+    waiting: BTreeMap<Key, ApprovalRow>,
     version: u64,
     is_changed: bool,
     subscribers: Subscribers,
@@ -92,15 +103,47 @@ impl Inbox {
         state.subscribers.wake();
     }
 
-    /// All that waits, and the version now; nothing to tell if `version` is that.
+    /// All that waits in the runs that the client sees, if it has not been told that yet.
     #[must_use]
-    pub fn since(&self, version: Option<u64>) -> (Option<Utf8Bytes>, u64) {
+    pub fn news(&self, reader: &mut InboxReader, sees: Option<&dyn Fn(&str) -> bool>) -> Option<Utf8Bytes> {
         let state = self.lock();
-        if version == Some(state.version) {
-            return (None, state.version);
+        let Some(sees) = sees else {
+            let is_known = reader.version == Some(state.version);
+            reader.version = Some(state.version);
+            return (!is_known).then(|| state.encode(state.version, &|_| true));
+        };
+        let waiting = state.waiting.keys().filter(|(_, run, _)| sees(run));
+        let waiting: Vec<Key> = waiting.cloned().collect();
+        if reader.version.is_some() && waiting == reader.told {
+            return None;
         }
+        // Its own count of messages: the version would say how much happens elsewhere.
+        let version = reader.version.map_or(1, |version| version + 1);
+        reader.version = Some(version);
+        reader.told = waiting;
+        Some(state.encode(version, sees))
+    }
+
+    /// Tells `waker`, under this number, when there is something new.
+    pub fn watch(&self, waker: &Arc<ClientWaker>, number: usize) {
+        self.lock().subscribers.add(waker, number);
+    }
+
+    /// Not any more.
+    pub fn unwatch(&self, waker: &Arc<ClientWaker>, number: usize) {
+        self.lock().subscribers.remove(waker, number);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn encode(&self, version: u64, sees: &dyn Fn(&str) -> bool) -> Utf8Bytes {
         let mut left = MAX_BYTES;
-        let approvals = state.waiting.values().take(MAX_TOLD).map(|row| Waiting {
+        let rows: Vec<&ApprovalRow> = self.waiting.values().filter(|row| sees(&row.run)).collect();
+        let approvals = rows.iter().take(MAX_TOLD).map(|row| Waiting {
             run: &row.run,
             request: &row.request,
             kind: row.kind,
@@ -116,25 +159,57 @@ impl Inbox {
         });
         let told = Told {
             r#type: "inbox",
-            version: state.version,
-            count: state.waiting.len(),
+            version,
+            count: rows.len(),
             approvals: approvals.collect(),
         };
-        let text = serde_json::to_string(&told).unwrap_or_default();
-        (Some(text.into()), state.version)
+        serde_json::to_string(&told).unwrap_or_default().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use ralph_store::{ApprovalKind, ApprovalRow, ApprovalState};
+    use serde_json::Value;
+    use serde_json::value::RawValue;
+
+    use super::{Inbox, InboxReader};
+
+    fn asked(run: &str, state: ApprovalState) -> ApprovalRow {
+        ApprovalRow {
+            run: run.to_owned(),
+            request: format!("request of {run}"),
+            kind: ApprovalKind::Question,
+            seq: 1,
+            asked_at: Timestamp::UNIX_EPOCH,
+            data: RawValue::from_string("{}".to_owned()).unwrap(),
+            state,
+            closed_at: None,
+        }
     }
 
-    /// Tells `waker`, under this number, when there is something new.
-    pub fn watch(&self, waker: &Arc<ClientWaker>, number: usize) {
-        self.lock().subscribers.add(waker, number);
-    }
-
-    /// Not any more.
-    pub fn unwatch(&self, waker: &Arc<ClientWaker>) {
-        self.lock().subscribers.remove(waker);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    #[test]
+    fn a_client_that_sees_some_runs_is_told_of_their_requests_and_not_that_others_ask() {
+        let (inbox, mut reader) = (Inbox::default(), InboxReader::default());
+        let mut take = |inbox: &Inbox| {
+            inbox.tick();
+            let text = inbox.news(&mut reader, Some(&|run| run == "own"));
+            text.map(|text| serde_json::from_str::<Value>(&text).unwrap())
+        };
+        inbox.update(&asked("other", ApprovalState::Pending));
+        let first = take(&inbox).unwrap();
+        assert_eq!((&first["version"], &first["count"]), (&1.into(), &0.into()));
+        for state in [ApprovalState::Answered, ApprovalState::Pending] {
+            inbox.update(&asked("other", state));
+            assert_eq!(take(&inbox), None);
+        }
+        inbox.update(&asked("own", ApprovalState::Pending));
+        let told = take(&inbox).unwrap();
+        assert_eq!((&told["version"], &told["count"]), (&2.into(), &1.into()));
+        assert_eq!(told["approvals"][0]["run"], "own");
+        inbox.forget("own");
+        assert_eq!(take(&inbox).unwrap()["count"], 0);
+        assert_eq!(take(&inbox), None);
     }
 }

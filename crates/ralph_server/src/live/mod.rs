@@ -6,6 +6,7 @@
 
 mod backfill;
 mod board;
+mod confined_runs;
 mod feed;
 mod follow;
 mod follow_states;
@@ -20,11 +21,12 @@ mod tool_times;
 mod wake_set;
 
 pub(crate) use backfill::backfill;
-pub use board::{Board, RunsForm};
+pub use board::{Board, RemovedRun, RunsForm};
+pub use confined_runs::ConfinedRuns;
 pub use feed::{Next, Position, RunFeed};
 pub use frame::Frame;
 pub(crate) use hub::restarted;
 pub use hub::{FeedError, Hub, NoSuchRun};
-pub use inbox::Inbox;
+pub use inbox::{Inbox, InboxReader};
 pub use labels::{Labels, RunLabels};
 pub use wake_set::ClientWaker;

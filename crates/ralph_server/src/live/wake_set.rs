@@ -46,9 +46,11 @@ impl Subscribers {
         self.0.push((Arc::downgrade(waker), number));
     }
 
-    pub(super) fn remove(&mut self, waker: &Arc<ClientWaker>) {
+    /// Forgets what a client watches under this number.
+    pub(super) fn remove(&mut self, waker: &Arc<ClientWaker>, number: usize) {
         let waker = Arc::downgrade(waker);
-        self.0.retain(|(watcher, _)| !watcher.ptr_eq(&waker));
+        self.0
+            .retain(|(watcher, known)| *known != number || !watcher.ptr_eq(&waker));
     }
 
     pub(super) fn is_empty(&self) -> bool {

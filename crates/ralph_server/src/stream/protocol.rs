@@ -19,6 +19,7 @@ pub const TO_CLIENT: &[&str] = &[
     "runs",
     "runs_changed",
     "inbox",
+    "closed",
     "heartbeat",
     "receipt",
     "error",
@@ -119,6 +120,12 @@ pub(super) enum ToClient<'a> {
     },
     /// These records will not come this way: fetch them.
     Lagged { run: &'a str, from: u64, to: u64 },
+    /// A run is not watched any more, because it was deleted.
+    Closed {
+        run: &'a str,
+        #[serde(flatten)]
+        problem: ErrorMessage,
+    },
     /// Still there; the last records of the runs that are watched.
     Heartbeat { heads: Vec<(&'a str, u64)> },
     /// What became of a command.
@@ -148,6 +155,16 @@ pub(super) struct ErrorMessage {
     pub(super) code: ProblemCode,
     /// For people.
     pub(super) message: String,
+}
+
+impl ErrorMessage {
+    /// A run was deleted while it was watched.
+    pub(super) fn run_deleted(run: &str) -> Self {
+        Self {
+            code: ProblemCode::RunDeleted,
+            message: format!("the run `{run}` was deleted"),
+        }
+    }
 }
 
 /// What the API would answer: a code has one meaning, whoever says it.

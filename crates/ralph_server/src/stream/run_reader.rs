@@ -31,6 +31,8 @@ pub(super) struct Step {
     pub(super) texts: Vec<(u64, Utf8Bytes)>,
     /// Whether there is more at once.
     pub(super) has_more: bool,
+    /// Whether the run was deleted: nothing comes any more.
+    pub(super) is_removed: bool,
 }
 
 impl RunReader {
@@ -68,10 +70,12 @@ impl RunReader {
         let mut step = Step {
             texts: Vec::new(),
             has_more: false,
+            is_removed: false,
         };
         let max_behind_bytes = self.max_behind_bytes.unwrap_or(u64::MAX);
         match self.feed.after(&self.epoch, self.position, max_behind_bytes) {
             Next::Nothing => {}
+            Next::Removed => step.is_removed = true,
             Next::Frames(frames) => {
                 for frame in frames {
                     self.position = Position {
@@ -83,7 +87,12 @@ impl RunReader {
             }
             Next::Backfill { end } => {
                 let run = (self.feed.run(), &*self.epoch);
-                let (frames, reached) = backfill(self.journals.as_ref(), run, self.position, end).await?;
+                let read = backfill(self.journals.as_ref(), run, self.position, end).await;
+                if read.is_err() && self.journals.presence(self.feed.run()).await.is_none() {
+                    step.is_removed = true;
+                    return Ok(step);
+                }
+                let (frames, reached) = read?;
                 self.position = reached;
                 step.texts = frames.iter().map(|frame| self.message(frame)).collect();
                 step.has_more = true;

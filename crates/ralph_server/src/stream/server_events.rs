@@ -156,6 +156,9 @@ impl Watching {
                 }
             }
             match self.reader.step().await {
+                Ok(step) if step.is_removed => {
+                    return Some(Told::Fault(ErrorMessage::run_deleted(self.reader.feed.run())));
+                }
                 Ok(step) => {
                     self.has_more = step.has_more;
                     self.waiting = step.texts.into_iter();

@@ -1,13 +1,15 @@
 //! `Subscriptions`: what one WebSocket client watches and how far it has been sent each of them.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 
 use super::protocol::{ErrorMessage, FeedName, PROTOCOL_VERSION, ToClient, Topic};
 use super::run_reader::{MAX_BEHIND_BYTES, RunReader};
-use crate::live::{ClientWaker, Hub, RunsForm};
+use crate::auth::Principal;
+use crate::live::{ClientWaker, ConfinedRuns, Hub, InboxReader, RunsForm};
 use crate::problem::ProblemCode;
 
 /// More than any page shows, and more than the runs that one machine is meant for.
@@ -19,18 +21,23 @@ pub(super) struct Subscriptions {
     pub(super) waker: Arc<ClientWaker>,
     watched: HashMap<usize, Watched>,
     next_number: usize,
+    /// Whose lists have only the runs of some workspaces.
+    confined: Option<Principal>,
 }
 
 enum Watched {
     Run(RunReader),
     Runs(Option<u64>, RunsForm),
-    Inbox(Option<u64>),
+    ConfinedRuns(ConfinedRuns, RunsForm),
+    Inbox(InboxReader),
 }
 
 impl Subscriptions {
-    pub(super) fn new(live: Arc<Hub>) -> Self {
+    pub(super) fn new(live: Arc<Hub>, principal: Option<&Principal>) -> Self {
+        let confined = principal.filter(|principal| principal.workspaces.is_some());
         Self {
             live,
+            confined: confined.cloned(),
             waker: Arc::new(ClientWaker::default()),
             watched: HashMap::new(),
             next_number: 0,
@@ -87,11 +94,18 @@ impl Subscriptions {
                         } else {
                             RunsForm::Patches
                         };
-                        Watched::Runs(None, form)
+                        match self.confined {
+                            Some(_) => Watched::ConfinedRuns(ConfinedRuns::default(), form),
+                            None => Watched::Runs(None, form),
+                        }
                     }
                     FeedName::Inbox => {
                         self.live.inbox().watch(&self.waker, number);
-                        Watched::Inbox(None)
+                        if self.confined.is_some() {
+                            // A run may be on the board only after its request is in the inbox.
+                            self.live.board().watch(&self.waker, number);
+                        }
+                        Watched::Inbox(InboxReader::default())
                     }
                 };
                 let told = ToClient::Subscribed {
@@ -114,17 +128,18 @@ impl Subscriptions {
     pub(super) fn unsubscribe(&mut self, topic: &Topic) {
         let waker = &self.waker;
         let live = &self.live;
-        self.watched.retain(|_, watched| match (watched, topic) {
+        self.watched.retain(|number, watched| match (watched, topic) {
             (Watched::Run(reader), Topic::Run(run)) if reader.feed.run() == run => {
-                reader.feed.unwatch(waker);
+                reader.feed.unwatch(waker, *number);
                 false
             }
-            (Watched::Runs(..), Topic::Feed(FeedName::Runs)) => {
-                live.board().unwatch(waker);
+            (Watched::Runs(..) | Watched::ConfinedRuns(..), Topic::Feed(FeedName::Runs)) => {
+                live.board().unwatch(waker, *number);
                 false
             }
             (Watched::Inbox(_), Topic::Feed(FeedName::Inbox)) => {
-                live.inbox().unwatch(waker);
+                live.inbox().unwatch(waker, *number);
+                live.board().unwatch(waker, *number);
                 false
             }
             _ => true,
@@ -135,6 +150,14 @@ impl Subscriptions {
     pub(super) async fn news(&mut self, number: usize) -> Vec<Utf8Bytes> {
         match self.watched.get_mut(&number) {
             Some(Watched::Run(reader)) => match reader.step().await {
+                Ok(step) if step.is_removed => {
+                    let run = reader.feed.run();
+                    let problem = ErrorMessage::run_deleted(run);
+                    let closed = ToClient::Closed { run, problem }.encode();
+                    reader.feed.unwatch(&self.waker, number);
+                    self.watched.remove(&number);
+                    vec![closed.into()]
+                }
                 Ok(step) => {
                     if step.has_more {
                         self.waker.set(number);
@@ -147,7 +170,7 @@ impl Subscriptions {
                         code: ProblemCode::Unreadable,
                         message: format!("the records of run `{}` cannot be read", reader.feed.run()),
                     };
-                    reader.feed.unwatch(&self.waker);
+                    reader.feed.unwatch(&self.waker, number);
                     self.watched.remove(&number);
                     vec![ToClient::Error { id: None, problem }.encode().into()]
                 }
@@ -157,10 +180,21 @@ impl Subscriptions {
                 *version = Some(now);
                 texts
             }
-            Some(Watched::Inbox(version)) => {
-                let (text, now) = self.live.inbox().since(*version);
-                *version = Some(now);
-                text.into_iter().collect()
+            Some(Watched::ConfinedRuns(runs, form)) => {
+                let covers = |workspace: &str| covers(self.confined.as_ref(), workspace);
+                runs.news(self.live.board(), *form, covers).into_iter().collect()
+            }
+            Some(Watched::Inbox(reader)) => {
+                let board = self.live.board();
+                let sees = |run: &str| {
+                    let run = board.get(run);
+                    run.is_some_and(|run| covers(self.confined.as_ref(), &run.workspace))
+                };
+                let sees: Option<&dyn Fn(&str) -> bool> = match self.confined {
+                    Some(_) => Some(&sees),
+                    None => None,
+                };
+                self.live.inbox().news(reader, sees).into_iter().collect()
             }
             None => Vec::new(),
         }
@@ -170,11 +204,15 @@ impl Subscriptions {
     pub(super) fn heartbeat(&self) -> String {
         let heads = self.watched.values().filter_map(|watched| match watched {
             Watched::Run(reader) => Some((reader.feed.run(), reader.position.seq)),
-            Watched::Runs(..) | Watched::Inbox(_) => None,
+            Watched::Runs(..) | Watched::ConfinedRuns(..) | Watched::Inbox(_) => None,
         });
         ToClient::Heartbeat {
             heads: heads.collect(),
         }
         .encode()
     }
+}
+
+fn covers(principal: Option<&Principal>, workspace: &str) -> bool {
+    principal.is_none_or(|principal| principal.covers(Path::new(workspace)))
 }

@@ -52,38 +52,28 @@ impl StreamContext {
         self.principal.as_ref().map(|principal| principal.guard.clone())
     }
 
-    fn may_command(&self, run: &str, command: &ControlCommand) -> Result<(), Problem> {
+    async fn may_command(&self, run: &str, command: &ControlCommand) -> Result<(), Problem> {
         let Some(principal) = &self.principal else {
             return Ok(());
         };
         principal.may_command(command)?;
-        self.may_see(principal, run)
+        self.may_see(principal, run).await
     }
 
-    fn may_watch(&self, topic: &Topic) -> Result<(), Problem> {
+    /// Lists have only what the client may see.
+    async fn may_watch(&self, topic: &Topic) -> Result<(), Problem> {
         match (&self.principal, topic) {
-            (None, _) => Ok(()),
-            (Some(principal), Topic::Run(run)) => self.may_see(principal, run),
-            (Some(principal), Topic::Feed(_)) if principal.workspaces.is_none() => Ok(()),
-            (Some(_), Topic::Feed(_)) => {
-                let detail = "feeds of all runs are not available to a token that is confined to workspaces";
-                Err(Problem::new(ProblemCode::InsufficientScope, detail))
-            }
+            (Some(principal), Topic::Run(run)) => self.may_see(principal, run).await,
+            (None, _) | (Some(_), Topic::Feed(_)) => Ok(()),
         }
     }
 
     /// A token that is confined to workspaces finds no other runs.
-    fn may_see(&self, principal: &Principal, run: &str) -> Result<(), Problem> {
+    async fn may_see(&self, principal: &Principal, run: &str) -> Result<(), Problem> {
         if principal.workspaces.is_none() {
             return Ok(());
         }
-        // Runs that have ended some time ago are not on the board: their records are read by HTTP.
-        let workspace = self
-            .live
-            .board()
-            .get(run)
-            .map(|summary| summary.workspace.clone());
-        match workspace {
+        match self.live.workspace_of(run).await? {
             Some(workspace) if principal.covers(Path::new(&workspace)) => Ok(()),
             Some(_) | None => Err(Problem::no_run(run)),
         }
@@ -93,7 +83,7 @@ impl StreamContext {
 /// Serves one client until it leaves.
 pub async fn serve(mut socket: WebSocket, context: StreamContext) {
     let (mut ending, mut guard) = (context.ending.clone(), context.guard());
-    let mut client = Subscriptions::new(context.live.clone());
+    let mut client = Subscriptions::new(context.live.clone(), context.principal.as_ref());
     let (replies, mut replied) = mpsc::channel::<String>(MAX_COMMANDS);
     let hello = ToClient::Hello {
         protocol: PROTOCOL_VERSION,
@@ -223,7 +213,7 @@ async fn on_text(
             epoch,
             protocol,
         }) => {
-            let told = match context.may_watch(&topic) {
+            let told = match context.may_watch(&topic).await {
                 Ok(()) => {
                     client
                         .subscribe(
@@ -249,10 +239,11 @@ async fn on_text(
         Ok(FromClient::Command { id, run, command }) => match replies.clone().try_reserve_owned() {
             Ok(place) => {
                 let (runners, process) = (context.runners.clone(), context.process.clone());
-                let may_steer = context.may_command(&run, &command);
+                let context = context.clone();
                 let by = context.principal.as_ref().map(Principal::actor);
                 let (log, name, began) = (context.log.clone(), command.name(), Instant::now());
                 tokio::spawn(async move {
+                    let may_steer = context.may_command(&run, &command).await;
                     let allowed = match &process {
                         Some(process) if may_steer.is_ok() => process.refuse_agents(runners.as_ref()).await,
                         Some(_) | None => may_steer,

@@ -51,6 +51,10 @@ enum ToMany {
     /// replaces the one that was told before. A run that was not told of before has all of them.
     RunsChanged {
         version: u64,
+        /// Runs that were deleted. They are to be forgotten first; `runs` comes after that.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(optional, as = "Option<Vec<String>>")]
+        removed: Vec<String>,
         #[ts(type = "Array<{ id: string } & Partial<RunSummary>>")]
         runs: Vec<Map<String, Value>>,
     },
@@ -195,7 +199,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::ToMany;
-    use crate::live::{Board, Frame, Inbox, RunsForm};
+    use crate::live::{Board, Frame, Inbox, InboxReader, RunsForm};
 
     /// What is sent reads as its shape, and the shape says all of it.
     #[track_caller]
@@ -234,6 +238,7 @@ mod tests {
         let fields = serde_json::to_value(&run).unwrap().as_object().unwrap().clone();
         let changed = ToMany::RunsChanged {
             version: 1,
+            removed: vec![],
             runs: vec![fields],
         };
         assert_eq!(told(Some(0), RunsForm::Patches), [changed]);
@@ -266,7 +271,7 @@ mod tests {
             });
         }
         inbox.tick();
-        let (text, _) = inbox.since(None);
+        let text = inbox.news(&mut InboxReader::default(), None);
         let ToMany::Inbox { approvals, .. } = fits(&text.unwrap()) else {
             panic!("no inbox");
         };

@@ -187,6 +187,92 @@ async fn no_route_opens_to_another_name_or_another_page_whatever_it_shows() {
     }
 }
 
+#[tokio::test]
+async fn no_stream_opens_to_a_ticket_that_is_not_valid_or_is_shown_elsewhere() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[crate::stage::wrote(1, "a secret plan")]).await;
+    let confined = stage.token_with(NewToken {
+        name: "elsewhere".to_owned(),
+        scope: Scope::Admin,
+        workspaces: vec![stage.directory.path().join("elsewhere")],
+        expires_at: None,
+        limits: StartLimits::default(),
+    });
+    let session = format!("Bearer {}", stage.log_in().await);
+    let streams =
+        guarded().filter(|route| route.path.ends_with("/stream") || route.path.ends_with("/events"));
+    for (number, route) in streams.enumerate() {
+        let path = path_of(&route).replace("20261116-000000-000000", run.id());
+        let with = |ticket: &str| format!("{path}?ticket={ticket}");
+        // Whatever it is, it ends before a stream begins.
+        let try_it = async |path: &str, more: &[(&str, &str)]| {
+            let mut headers = vec![
+                ("upgrade", "websocket"),
+                ("sec-websocket-version", "13"),
+                ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+            ];
+            headers.extend(more);
+            let answer = stage.ask("GET", path, &headers, "").await;
+            assert!(!answer.text().contains("secret plan"), "{path} {more:?}");
+            answer.problem()
+        };
+        let revoked = stage.token_named(&format!("revoked-{number}"), Scope::Admin);
+        let of_revoked = stage.ticket(&revoked).await;
+        stage.tokens().revoke(&format!("revoked-{number}")).unwrap();
+        let expires_at = Timestamp::now() + SignedDuration::from_hours(1);
+        let expiring = stage.token_with(NewToken {
+            name: format!("expiring-{number}"),
+            scope: Scope::Admin,
+            workspaces: Vec::new(),
+            expires_at: Some(expires_at),
+            limits: StartLimits::default(),
+        });
+        let of_expired = stage.ticket(&expiring).await;
+        let past = Timestamp::now() - SignedDuration::from_secs(1);
+        rewrite_tokens(&stage, &expires_at.to_string(), &past.to_string());
+        for ticket in [
+            of_revoked.as_str(),
+            &of_expired,
+            "",
+            "0000",
+            &session[7..],
+            &stage.token,
+        ] {
+            assert_eq!(
+                try_it(&with(ticket), &[]).await,
+                (401, "unauthenticated".into()),
+                "{path}"
+            );
+        }
+        // A ticket in a header, and a secret in the place of a ticket, are none.
+        let ticket = stage.ticket(&session).await;
+        let bearer = format!("Bearer {ticket}");
+        let shown = try_it(&path, &[("authorization", &bearer)]).await;
+        assert_eq!(shown, (401, "unauthenticated".into()));
+        // Pages of other sites and of other ports, and other names of the server.
+        let other_port = format!("http://127.0.0.1:{}", stage.address.port() ^ 1);
+        for origin in ["http://evil.example", "null", &other_port] {
+            let shown = try_it(&with(&ticket), &[("origin", origin)]).await;
+            assert_eq!(shown, (403, "foreign_origin".into()));
+        }
+        for host in ["evil.example", "127.0.0.1:1"] {
+            let request = format!(
+                "GET {} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n",
+                with(&ticket)
+            );
+            let answer = send_raw(stage.address, request.as_bytes()).await;
+            assert_eq!(answer.problem(), (421, "foreign_host".into()));
+        }
+        if path.contains(run.id()) {
+            let of_confined = stage.ticket(&confined).await;
+            assert_eq!(
+                try_it(&with(&of_confined), &[]).await,
+                (404, "run_not_found".into())
+            );
+        }
+    }
+}
+
 /// A log, once it mentions something.
 async fn log_with(stage: &Stage, name: &str, wanted: &str) -> String {
     let path = stage.home.state_directory().join(name);
@@ -353,6 +439,17 @@ async fn two_tokens_with_one_key_are_not_in_each_others_way() {
     assert_eq!(runner.heard().len(), 2);
 }
 
+/// Changes the file of tokens, as an editor would.
+fn rewrite_tokens(stage: &Stage, from: &str, to: &str) {
+    let path = stage.home.state_directory().join("server-tokens.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{text}");
+    let draft = path.with_extension("new");
+    std::fs::copy(&path, &draft).unwrap();
+    std::fs::write(&draft, text.replace(from, to)).unwrap();
+    std::fs::rename(&draft, &path).unwrap();
+}
+
 #[tokio::test]
 async fn a_token_that_is_given_other_rights_ends_the_sessions_that_had_the_old_ones() {
     let stage = Stage::new().await;
@@ -361,12 +458,7 @@ async fn a_token_that_is_given_other_rights_ends_the_sessions_that_had_the_old_o
     let headers = [("content-type", "application/json")];
     let answer = stage.ask("POST", "/api/v1/login", &headers, &body).await;
     let session = format!("Bearer {}", answer.json()["key"].as_str().unwrap());
-    let path = stage.home.state_directory().join("server-tokens.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let draft = path.with_extension("new");
-    std::fs::copy(&path, &draft).unwrap();
-    std::fs::write(&draft, text.replace(r#""steer""#, r#""read""#)).unwrap();
-    std::fs::rename(&draft, &path).unwrap();
+    rewrite_tokens(&stage, r#""steer""#, r#""read""#);
     for (bearer, status) in [(&session, 401), (&token, 200)] {
         let headers = [("authorization", bearer.as_str())];
         let answer = stage.ask("GET", "/api/v1/runs", &headers, "").await;

@@ -144,3 +144,30 @@ async fn the_list_shows_runs_as_they_are_and_not_as_the_index_has_them() {
     assert_eq!((first, second), (vec![new.id, late], vec![early]));
     assert!(list("?workspace=/elsewhere").await.0.is_empty());
 }
+
+#[tokio::test]
+async fn how_far_the_text_index_is_behind_is_said_by_the_metrics_and_by_every_search() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[wrote(1, "needle")]).await;
+    let told = async || {
+        let metrics = stage.get("/metrics").await.text();
+        let line = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix("ralph_text_index_lag_records "));
+        let found = stage.get("/api/v1/search?q=needle").await.json();
+        (
+            line.unwrap().to_owned(),
+            found["lag"].clone(),
+            found["items"].as_array().unwrap().len(),
+        )
+    };
+    assert_eq!(told().await, ("0".to_owned(), json!(0), 1));
+    stage.append(&run, &[wrote(2, "needle"), wrote(3, "needle")]);
+    let runs = stage.home.runs_directory();
+    ralph_store::catch_up(stage.app.store.as_ref(), &runs, |_| {})
+        .await
+        .unwrap();
+    assert_eq!(told().await, ("2".to_owned(), json!(2), 1));
+    stage.index().await;
+    assert_eq!(told().await, ("0".to_owned(), json!(0), 3));
+}

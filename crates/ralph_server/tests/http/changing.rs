@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::stage::{Stage, asked, ended, wrote};
 
 /// Writes what a runner leaves when its run is over.
-fn write_end(run: &RunDirectory) {
+pub(crate) fn write_end(run: &RunDirectory) {
     let reason = EndReason::Completed.into();
     let file = RunFile {
         version: RunFile::VERSION,

@@ -336,10 +336,20 @@ impl Stage {
 
     /// A run on the disk with these events after its first record, in the index as well.
     pub(crate) async fn run(&self, events: &[Value]) -> RunDirectory {
+        self.run_in(&self.workspace(), events).await
+    }
+
+    /// As [`Self::run`], in another workspace.
+    pub(crate) async fn run_in(&self, workspace: &Path, events: &[Value]) -> RunDirectory {
         let run = self.home.create_run(jiff::Timestamp::now()).unwrap();
-        write_journal(&run, &self.workspace(), events);
+        write_journal(&run, workspace, events);
         self.index().await;
         run
+    }
+
+    /// A run has no runner any more.
+    pub(crate) fn lose_runner(&self, run: &RunDirectory) {
+        std::fs::remove_file(self.home.state_directory().join("active").join(run.id())).unwrap();
     }
 
     /// Adds events to a run's journal, and not to the index.

@@ -52,6 +52,19 @@ async fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
     rest
 }
 
+/// The events of a run from its start, once these bytes have come.
+pub(crate) async fn open_events(stage: &Stage, run: &str, wanted: &[u8]) -> TcpStream {
+    let path = format!("/api/v1/runs/{run}/events?after=0");
+    let mut stream = open(stage, &path, &[("authorization", &stage.bearer())]).await;
+    read_until(&mut stream, wanted).await;
+    stream
+}
+
+/// What comes until the server closes.
+pub(crate) async fn rest_of(stream: &mut TcpStream) -> String {
+    String::from_utf8(read_to_end(stream).await).unwrap()
+}
+
 #[tokio::test]
 async fn events_end_with_their_run_and_nobody_has_to_come_back() {
     let stage = Stage::new().await;

@@ -142,7 +142,12 @@ fn every_code_that_only_the_stream_has_is_explained_where_the_stream_is() {
         "{explained:?}"
     );
     let mut used = BTreeSet::new();
-    for file in ["subscriptions.rs", "server_events.rs", "websocket.rs"] {
+    for file in [
+        "protocol.rs",
+        "subscriptions.rs",
+        "server_events.rs",
+        "websocket.rs",
+    ] {
         let source = std::fs::read_to_string(root.join("src/stream").join(file)).unwrap();
         let names = source.split("code: ProblemCode::").skip(1);
         used.extend(names.map(|rest| {

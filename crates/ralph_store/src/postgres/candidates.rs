@@ -34,7 +34,7 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// None if nothing can be found: the run is unknown, or the kinds have no words.
+    /// None if nothing can be found: the run is unknown, there is no workspace to look in, or the kinds have no words.
     pub(super) fn of(
         runtime: &'a Handle,
         connection: &'a RefCell<Reader>,
@@ -57,6 +57,16 @@ impl<'a> Scope<'a> {
             query.tool.as_deref().map(Filter::Tool),
         ];
         parts.extend(named.into_iter().flatten().map(quoted));
+        if let Some(workspaces) = &query.within {
+            if workspaces.is_empty() {
+                return Ok(None);
+            }
+            let any: Vec<_> = workspaces
+                .iter()
+                .map(|path| quoted(Filter::Workspace(path)))
+                .collect();
+            parts.push(format!("({})", any.join(" | ")));
+        }
         if !query.kinds.is_empty() {
             let kinds = query.kinds.iter().filter_map(|kind| kind_number(kind));
             let kinds: Vec<_> = kinds.map(|kind| quoted(Filter::Kind(kind))).collect();

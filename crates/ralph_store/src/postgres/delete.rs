@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, Error, PgConnection};
 
-use super::escape::escape;
+use super::escape::escape_all;
 use super::schema::RUN_TABLES;
 use super::usage::keep_costs;
 
@@ -33,7 +33,7 @@ pub(super) async fn remove(connection: &mut PgConnection, runs: &[String]) -> Re
     if runs.is_empty() {
         return Ok(());
     }
-    let names: Vec<String> = runs.iter().map(|run| escape(run).into_owned()).collect();
+    let names = escape_all(runs);
     let numbers: Vec<i64> = sqlx::query_scalar("SELECT number FROM run WHERE id = ANY($1)")
         .bind(&names)
         .fetch_all(&mut *connection)

@@ -1,4 +1,4 @@
-//! `escape`, `unescape`: text without the NUL that PostgreSQL does not store.
+//! `escape`, `escape_all`, `unescape`: text without the NUL that PostgreSQL does not store.
 
 use std::borrow::Cow;
 
@@ -20,6 +20,11 @@ pub(super) fn escape(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Texts for `ANY`.
+pub(super) fn escape_all(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| escape(text).into_owned()).collect()
 }
 
 /// A text as it was.

@@ -1,10 +1,12 @@
 //! The queries of `PostgresStore`.
 
+use std::collections::HashSet;
+
 use sqlx::postgres::PgRow;
 use sqlx::{Connection as _, Error, PgConnection, Postgres, QueryBuilder, Row as _};
 
 use super::decode::{approval, json, message, number, text, usage};
-use super::escape::escape;
+use super::escape::{escape, escape_all};
 use super::explain::known;
 use crate::columns::{bounded, integer, nanoseconds, run_mark, timestamp};
 use crate::decoded::{Decoded, Listed, ListedApproval, partition_decodable};
@@ -38,6 +40,15 @@ impl Question {
     fn text(&mut self, condition: &'static str, value: Option<&str>) {
         if let Some(value) = value {
             self.condition(condition).push_bind(escape(value).into_owned());
+        }
+    }
+
+    /// `None` for all workspaces.
+    fn within(&mut self, condition: &'static str, workspaces: Option<&Vec<String>>) {
+        if let Some(workspaces) = workspaces {
+            self.condition(condition)
+                .push_bind(escape_all(workspaces))
+                .push(")");
         }
     }
 
@@ -94,6 +105,7 @@ pub(super) async fn runs(
     place: Option<(i64, &str)>,
 ) -> Result<Decoded<Page<RunSummary>>, Error> {
     let mut question = Question::new("SELECT summary, id, started_at FROM run");
+    question.within("workspace = ANY(", query.within.as_ref());
     question.text("workspace = ", query.workspace.as_deref());
     question.text("backend = ", query.backend.as_deref());
     // Spelt out, so that the index of the live ones can be used.
@@ -130,6 +142,28 @@ pub(super) async fn runs(
     let next = last.map(|last| run_mark(last.started_at, &last.id));
     let (items, incompatible) = partition_decodable(rows.into_iter().map(Listed::into_row));
     Ok((Page { items, next }, incompatible))
+}
+
+pub(super) async fn workspaces(connection: &mut PgConnection) -> Result<Vec<String>, Error> {
+    let rows =
+        sqlx::query("SELECT workspace FROM run UNION SELECT workspace FROM usage_day ORDER BY workspace")
+            .fetch_all(connection)
+            .await?;
+    rows.iter().map(|row| text(row, 0)).collect()
+}
+
+/// Those of these runs that are in one of these workspaces.
+pub(super) async fn runs_within(
+    connection: &mut PgConnection,
+    runs: &[String],
+    workspaces: &[String],
+) -> Result<HashSet<String>, Error> {
+    let rows = sqlx::query("SELECT id FROM run WHERE id = ANY($1) AND workspace = ANY($2)")
+        .bind(escape_all(runs))
+        .bind(escape_all(workspaces))
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(|row| text(row, 0)).collect()
 }
 
 pub(super) async fn indexed_runs(connection: &mut PgConnection) -> Result<Vec<IndexedRun>, Error> {
@@ -207,6 +241,7 @@ pub(super) async fn approvals(
     query: &ApprovalQuery,
 ) -> Result<Decoded<ApprovalPage>, Error> {
     let mut question = Question::new(APPROVALS);
+    question.within("run.workspace = ANY(", query.within.as_ref());
     if query.is_pending {
         question.condition("a.state = 0");
     }

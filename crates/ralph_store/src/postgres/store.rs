@@ -29,7 +29,7 @@ use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{Gatherer, find, scan};
 use crate::store::{COMPACTED_AT_A_TIME, Health, SavedResponse, Store};
 use crate::summary::RunSummary;
-use crate::text_lag::TextLag;
+use crate::text_lag::{TextLag, total_of};
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -261,6 +261,10 @@ impl Store for PostgresStore {
         self.unless_incompatible(run, summary).await
     }
 
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        ask!(self, read::workspaces)
+    }
+
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
         let (approvals, incompatible) = ask!(self, read::approvals, query)?;
         self.reindex_incompatible(&incompatible).await;
@@ -280,6 +284,7 @@ impl Store for PostgresStore {
     async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
         let reader = self.readers.take().await?;
         let runtime = Handle::current();
+        let within = query.within.clone();
         let query = SearchQuery {
             limit: bounded(query.limit),
             ..query.clone()
@@ -304,7 +309,15 @@ impl Store for PostgresStore {
             self.readers.give_back(reader, Ok(()))?;
         }
         let mut page = page?;
-        page.lag = self.lag.total();
+        page.lag = match within {
+            None => self.lag.total(),
+            Some(within) => {
+                let (lacking, is_known) = self.lag.by_run();
+                page.is_complete &= is_known;
+                let runs: Vec<String> = lacking.keys().cloned().collect();
+                total_of(&lacking, &ask!(self, read::runs_within, &runs, &within)?)
+            }
+        };
         Ok(page)
     }
 

@@ -7,7 +7,7 @@ use sqlx::{Connection as _, Error, PgConnection, Row as _};
 use tokio::runtime::Handle;
 
 use super::decode::{json, number, text};
-use super::escape::escape;
+use super::escape::{escape, escape_all};
 use super::explain::{explain, within};
 use super::readers::Reader;
 use super::rows::short;
@@ -57,8 +57,7 @@ pub(super) async fn behind(
     after: &str,
     asked: Option<&[String]>,
 ) -> Result<Vec<Behind>, Error> {
-    let asked: Option<Vec<String>> =
-        asked.map(|runs| runs.iter().map(|run| escape(run).into_owned()).collect());
+    let asked = asked.map(escape_all);
     let rows = sqlx::query(
         "SELECT run.number, run.id, run.generation, run.workspace, run.backend, run.started_at, run.head_seq
          FROM run LEFT JOIN text_run t ON t.run = run.number

@@ -4,7 +4,7 @@ use agent_api::MicroUsd;
 use sqlx::{AssertSqlSafe, Error, PgConnection, Postgres, QueryBuilder};
 
 use super::decode::{number, text, tokens};
-use super::escape::escape;
+use super::escape::{escape, escape_all};
 use crate::columns::{bounded, integer, nanoseconds};
 use crate::query::{CostGroup, CostQuery, CostRow};
 
@@ -79,6 +79,11 @@ fn push_conditions(sql: &mut QueryBuilder<Postgres>, query: &CostQuery, label: &
         sql.push(format!(" AND {workspace} = "))
             .push_bind(escape(name).into_owned());
     }
+    if let Some(workspaces) = &query.within {
+        sql.push(format!(" AND {workspace} = ANY("))
+            .push_bind(escape_all(workspaces))
+            .push(")");
+    }
     if let Some(after) = &query.after {
         sql.push(format!(" AND {label} > "))
             .push_bind(escape(after).into_owned());
@@ -148,9 +153,8 @@ pub(super) async fn drop_kept_costs(connection: &mut PgConnection, runs: &[Strin
     if runs.is_empty() {
         return Ok(());
     }
-    let names: Vec<String> = runs.iter().map(|run| escape(run).into_owned()).collect();
     sqlx::query("DELETE FROM usage_day WHERE run = ANY($1)")
-        .bind(names)
+        .bind(escape_all(runs))
         .execute(connection)
         .await?;
     Ok(())

@@ -31,7 +31,7 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// None if nothing can be found: the run is unknown, or the kinds have no words.
+    /// None if nothing can be found: the run is unknown, there is no workspace to look in, or the kinds have no words.
     pub(super) fn of(
         connection: &'a Connection,
         runs: &'a Path,
@@ -56,6 +56,16 @@ impl<'a> Scope<'a> {
         );
         parts.extend(query.backend.as_deref().map(|name| quoted(Filter::Backend(name))));
         parts.extend(query.tool.as_deref().map(|name| quoted(Filter::Tool(name))));
+        if let Some(workspaces) = &query.within {
+            if workspaces.is_empty() {
+                return Ok(None);
+            }
+            let any: Vec<_> = workspaces
+                .iter()
+                .map(|path| quoted(Filter::Workspace(path)))
+                .collect();
+            parts.push(format!("({})", any.join(" OR ")));
+        }
         if !query.kinds.is_empty() {
             let kinds = query.kinds.iter().filter_map(|kind| kinds::number_of(kind));
             let kinds: Vec<_> = kinds.map(|kind| quoted(Filter::Kind(kind))).collect();

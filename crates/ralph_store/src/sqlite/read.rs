@@ -1,5 +1,7 @@
 //! The queries of `SqliteStore`.
 
+use std::collections::HashSet;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
@@ -29,6 +31,15 @@ impl Conditions {
             .push_str(if self.sql.is_empty() { " WHERE " } else { " AND " });
         self.sql.push_str(condition);
         self.values.extend(values);
+    }
+
+    /// `None` for all workspaces.
+    pub(super) fn add_within(&mut self, column: &str, workspaces: Option<&Vec<String>>) {
+        if let Some(workspaces) = workspaces {
+            let names = serde_json::to_string(workspaces).unwrap_or_default();
+            let condition = format!("{column} IN (SELECT value FROM json_each(?))");
+            self.add(&condition, [names.into()]);
+        }
     }
 
     pub(super) fn add_some(&mut self, condition: &str, value: Option<impl Into<Value>>) {
@@ -87,6 +98,7 @@ pub(super) fn runs(
     query: &RunQuery,
 ) -> Result<Decoded<Page<RunSummary>>, StoreError> {
     let mut conditions = Conditions::default();
+    conditions.add_within("workspace", query.within.as_ref());
     conditions.add_some("workspace = ?", query.workspace.clone());
     conditions.add_some("backend = ?", query.backend.clone());
     // Spelt out, so that the index of the live ones can be used.
@@ -123,6 +135,34 @@ pub(super) fn runs(
     let next = last.map(|last| run_mark(last.started_at, &last.id));
     let (items, incompatible) = partition_decodable(rows.into_iter().map(Listed::into_row));
     Ok((Page { items, next }, incompatible))
+}
+
+pub(super) fn workspaces(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT workspace FROM run UNION SELECT workspace FROM usage_day ORDER BY workspace")
+        .map_err(explain)?;
+    let rows = statement.query([]).map_err(explain)?;
+    all(rows, |row| row.get(0).map_err(explain))
+}
+
+/// Those of these runs that are in one of these workspaces.
+pub(super) fn runs_within(
+    connection: &Connection,
+    runs: &[String],
+    workspaces: &Vec<String>,
+) -> Result<HashSet<String>, StoreError> {
+    let mut conditions = Conditions::default();
+    conditions.add_within("workspace", Some(workspaces));
+    let names = serde_json::to_string(runs).unwrap_or_default();
+    conditions.add("id IN (SELECT value FROM json_each(?))", [names.into()]);
+    let sql = format!("SELECT id FROM run{}", conditions.sql);
+    let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
+    let rows = statement
+        .query(params_from_iter(conditions.values))
+        .map_err(explain)?;
+    Ok(all(rows, |row| row.get(0).map_err(explain))?
+        .into_iter()
+        .collect())
 }
 
 pub(super) fn indexed_runs(connection: &Connection) -> Result<Vec<IndexedRun>, StoreError> {
@@ -237,6 +277,7 @@ pub(super) fn approvals(
     query: &ApprovalQuery,
 ) -> Result<Decoded<ApprovalPage>, StoreError> {
     let mut conditions = Conditions::default();
+    conditions.add_within("run.workspace", query.within.as_ref());
     if query.is_pending {
         conditions.add("a.state = 0", []);
     }

@@ -30,7 +30,7 @@ use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{SearchOptions, TextIndex};
 use crate::store::{COMPACTED_AT_A_TIME, Health, RESPONSE_LIFETIME, SavedResponse, Store};
 use crate::summary::RunSummary;
-use crate::text_lag::TextLag;
+use crate::text_lag::{TextLag, total_of};
 
 /// From this size on the write-ahead log is emptied, even while others read.
 const MAX_WAL_BYTES: u64 = 32 << 20;
@@ -227,6 +227,10 @@ impl Store for SqliteStore {
         }
     }
 
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        self.readers.read(read::workspaces).await
+    }
+
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
         let query = query.clone();
         let read = self
@@ -255,7 +259,7 @@ impl Store for SqliteStore {
     }
 
     async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
-        let query = query.clone();
+        let (query, within) = (query.clone(), query.within.clone());
         let permit = self.searches.clone().acquire_owned().await;
         let permit = permit.map_err(|_| StoreError::Closed)?;
         let searched = self.with_texts(move |texts| {
@@ -264,7 +268,16 @@ impl Store for SqliteStore {
             texts.search(&query)
         });
         let mut page = searched.await?;
-        page.lag = self.lag.total();
+        page.lag = match within {
+            None => self.lag.total(),
+            Some(within) => {
+                let (lacking, is_known) = self.lag.by_run();
+                page.is_complete &= is_known;
+                let runs: Vec<String> = lacking.keys().cloned().collect();
+                let read = move |connection: &_| read::runs_within(connection, &runs, &within);
+                total_of(&lacking, &self.readers.read(read).await?)
+            }
+        };
         Ok(page)
     }
 

@@ -60,6 +60,7 @@ pub(super) fn costs(connection: &Connection, query: &CostQuery) -> Result<Vec<Co
         let mut conditions = Conditions::default();
         conditions.add_some("at >= ?", query.since.map(nanoseconds));
         conditions.add_some("at < ?", query.until.map(nanoseconds));
+        conditions.add_within(workspace, query.within.as_ref());
         conditions.add_some(&format!("{workspace} = ?"), query.workspace.clone());
         conditions.add_some(&format!("{label} > ?"), query.after.clone());
         conditions

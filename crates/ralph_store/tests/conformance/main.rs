@@ -14,6 +14,7 @@ mod postgres_alone;
 mod postgres_odd;
 mod search;
 mod stage;
+mod within;
 mod work;
 
 /// Each part of the story as a test of each engine.
@@ -71,6 +72,9 @@ story! {
         a_cursor_of_another_search_is_refused,
         nothing_is_lost_or_doubled_however_often_it_is_indexed,
         a_run_with_another_journal_has_other_words;
+    within:
+        a_question_about_some_workspaces_has_no_answer_from_others,
+        what_the_text_index_lacks_is_counted_in_these_workspaces_only;
     forget:
         removed_runs_are_forgotten_and_others_are_not,
         everything_but_answers_and_costs_is_forgotten_when_it_is_cleared,

@@ -29,7 +29,7 @@ pub(crate) async fn questions_wait_until_they_are_closed(stage: &Stage) {
             run: run.map(str::to_owned),
             is_pending,
             limit,
-            after: None,
+            ..ApprovalQuery::default()
         };
         let page = store.approvals(&query).await.unwrap();
         page.items.into_iter().map(|row| row.request).collect()
