@@ -21,7 +21,7 @@ struct CrateRule {
     depends_on: &'static [&'static str],
 }
 
-const CRATES: [CrateRule; 14] = [
+const CRATES: [CrateRule; 15] = [
     CrateRule {
         name: "json_lines",
         owns: &["bytestring"],
@@ -58,6 +58,11 @@ const CRATES: [CrateRule; 14] = [
         name: "demo_agent",
         owns: &[],
         depends_on: &["agent_api"],
+    },
+    CrateRule {
+        name: "worktrees",
+        owns: &["git2", "gix"],
+        depends_on: &["agent_process"],
     },
     CrateRule {
         name: "ralph_run",
@@ -103,6 +108,7 @@ const CRATES: [CrateRule; 14] = [
             "ralph_tui",
             "run_view",
             "terminal_input",
+            "worktrees",
         ],
     },
     CrateRule {
