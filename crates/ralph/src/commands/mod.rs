@@ -12,6 +12,7 @@ pub mod init;
 pub mod interrupt;
 mod listing;
 pub mod logs;
+pub mod merge;
 pub mod notify;
 pub mod queue;
 pub mod reindex;
@@ -29,6 +30,7 @@ pub mod top_up;
 pub mod trust;
 pub mod tui;
 pub mod watch;
+pub mod worktrees;
 
 pub(crate) use run::find_secret;
 pub(crate) use run_client::describe_refusal;
