@@ -17,6 +17,7 @@ use crate::commands::help::HelpArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::interrupt::InterruptArgs;
 use crate::commands::logs::LogsArgs;
+use crate::commands::merge::MergeArgs;
 use crate::commands::notify::NotifyArgs;
 use crate::commands::plan::PlanArgs;
 use crate::commands::queue::QueueArgs;
@@ -34,6 +35,7 @@ use crate::commands::tasks::TasksArgs;
 use crate::commands::token::TokenArgs;
 use crate::commands::top_up::TopUpArgs;
 use crate::commands::trust::TrustArgs;
+use crate::commands::worktrees::WorktreesArgs;
 
 /// Run coding agents in a loop that people can watch, trust and stop
 #[derive(Debug, Clone, PartialEq, Parser)]
@@ -87,6 +89,8 @@ pub enum Command {
     Trust(TrustArgs),
     Notify(NotifyArgs),
     Clean(CleanArgs),
+    Worktrees(WorktreesArgs),
+    Merge(MergeArgs),
     Serve(ServeArgs),
     Token(TokenArgs),
     Search(SearchArgs),
@@ -128,6 +132,8 @@ impl Command {
             | Self::Trust(_)
             | Self::Notify(_)
             | Self::Clean(_)
+            | Self::Worktrees(_)
+            | Self::Merge(_)
             | Self::Serve(_)
             | Self::Token(_)
             | Self::Search(_)

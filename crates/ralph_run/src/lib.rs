@@ -24,7 +24,10 @@ mod usage_account;
 pub mod watchdog;
 
 pub use budget::{Budget, BudgetLimits};
-pub use driver::{DriveError, RoleSpec, RunSpec, Task, TaskReader, drive};
+pub use driver::{
+    DriveError, RoleSpec, RunSpec, Task, TaskReader, Verified, VerifySpec, WorkspaceCloser, drive,
+    run_command_line,
+};
 pub use home::{
     Candidate, CleanMode, Cleaned, FindError, Home, HomeError, RUN_ID_VARIABLE, RunDirectory,
     canonical_base32, clean, is_base32, make_directory_all, open_linked_file, open_regular_file,

@@ -21,7 +21,7 @@ struct CrateRule {
     depends_on: &'static [&'static str],
 }
 
-const CRATES: [CrateRule; 17] = [
+const CRATES: [CrateRule; 18] = [
     CrateRule {
         name: "json_lines",
         owns: &["bytestring"],
@@ -58,6 +58,11 @@ const CRATES: [CrateRule; 17] = [
         name: "demo_agent",
         owns: &[],
         depends_on: &["agent_api"],
+    },
+    CrateRule {
+        name: "worktrees",
+        owns: &["git2", "gix"],
+        depends_on: &["agent_process"],
     },
     CrateRule {
         name: "ralph_run",
@@ -120,6 +125,7 @@ const CRATES: [CrateRule; 17] = [
             "ralph_tui",
             "run_view",
             "terminal_input",
+            "worktrees",
             "yaml_tree",
         ],
     },

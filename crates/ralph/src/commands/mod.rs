@@ -13,6 +13,7 @@ pub mod init;
 pub mod interrupt;
 mod listing;
 pub mod logs;
+pub mod merge;
 pub mod notify;
 pub mod plan;
 pub mod queue;
@@ -34,6 +35,7 @@ pub mod top_up;
 pub mod trust;
 pub mod tui;
 pub mod watch;
+pub mod worktrees;
 
 pub(crate) use run::find_secret;
 pub(crate) use run_client::describe_refusal;

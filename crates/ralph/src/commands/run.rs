@@ -17,10 +17,12 @@ mod silence_limits;
 mod tests;
 mod unsupported;
 mod verify_programs;
+mod worktree;
 
 pub(super) use agent::{check_bypass, options, registry};
 pub use detach::{RunnerArgs, runner};
 pub(super) use foreground::{Finished, console_options};
+pub(super) use hidden_env::hidden_variables;
 pub(super) use launch::is_starting;
 pub use launch::{Start, StartError, Started, start_detached};
 use prepare::FirstPrompt;
@@ -28,6 +30,7 @@ pub(super) use resume::{session_of, use_backend_of};
 pub(super) use secrets::check_prompt;
 pub(crate) use secrets::find_secret;
 pub(super) use signals::{CtrlZ, ending, guard_terminal, listen};
+pub(super) use worktree::{CommandsEnv, find_repository, run_commands};
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -39,7 +42,9 @@ use super::trust;
 use super::tui;
 use crate::console::write_stderr;
 use crate::settings::values::{StdinMarker, parse_stdin_marker};
-use crate::settings::{OpenedFile, Settings, SettingsLayer, Verbosity, ViewArgs, unknown_variables};
+use crate::settings::{
+    OpenedFile, SessionStart, Settings, SettingsLayer, Verbosity, ViewArgs, unknown_variables,
+};
 
 /// Run an agent until its work is verified or a limit is reached
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -54,6 +59,7 @@ use crate::settings::{OpenedFile, Settings, SettingsLayer, Verbosity, ViewArgs, 
   ralph run --detach && ralph attach   in the background
   ralph run --tui                      in the background, with the terminal UI
   ralph run --interactive              a conversation; Ctrl-D ends it
+  ralph run --worktree=fix-login       on a branch of its own, in a worktree
   ralph run --dry-run                  print what would run
 
 Without -p, -P and PROMPT.md, a pipe or file on stdin is the prompt.
@@ -67,6 +73,10 @@ pub struct RunArgs {
     /// Where the agent works [default: the top of the git repository]
     #[arg(short = 'C', long = "directory", value_name = "DIR")]
     pub directory: Option<PathBuf>,
+
+    /// Work in a git worktree of its own, on the branch ralph/NAME
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true)]
+    pub worktree: Option<Option<String>>,
 
     /// Read the prompt from stdin
     #[arg(value_name = "-", group = "prompt_source", value_parser = parse_stdin_marker)]
@@ -155,12 +165,23 @@ pub async fn execute(
     variables: &dyn Fn(&str) -> Option<String>,
     cwd: &Path,
 ) -> anyhow::Result<u8> {
-    let (opened, mut settings, resumed_from) = open(args, home, variables, cwd)?;
+    let (opened, mut settings, mut resumed_from) = open(args, home, variables, cwd)?;
     let prompt = prompt::read_prompt(&mut settings)?;
     if settings.dry_run {
+        if let Some(name) = &args.worktree {
+            worktree::describe(home, &settings, name.as_deref()).await?;
+        }
         return dry_run::execute(home, &settings, prompt.as_deref(), opened.left_out()).await;
     }
     note_lost(home, &settings)?;
+    if let Some(name) = &args.worktree {
+        // Mistakes are reported before anything is created. Which session is resumed is known only in the worktree.
+        let mut checked = settings.clone();
+        checked.session = SessionStart::Fresh;
+        prepare::choose(&checked, Some(home)).await?;
+        worktree::enter(home, &mut settings, name.as_deref()).await?;
+        resumed_from = resume::resolve_run(&mut settings, home)?;
+    }
     if settings.detach {
         return detach::execute(home, settings, prompt, resumed_from).await;
     }
@@ -207,7 +228,11 @@ fn open(
 ) -> anyhow::Result<(OpenedFile, Settings, Option<String>)> {
     let opened = trust::open_for_run(args, home, variables, cwd)?;
     let (mut settings, warnings) = opened.resolve(args, variables)?;
-    let resumed_from = resume::resolve_run(&mut settings, home)?;
+    let mut resumed_from = None;
+    // A run in a worktree is resumed there, so the worktree is entered first.
+    if args.worktree.is_none() || settings.dry_run {
+        resumed_from = resume::resolve_run(&mut settings, home)?;
+    }
     if settings.view.verbosity != Verbosity::Quiet {
         if let Some(notice) = opened.notice() {
             write_stderr(&format!("ralph: {notice}\n"));

@@ -12,7 +12,7 @@ use yaml_tree::{Entry, Node, Position, Problem, Value, parse_document};
 /// The file's name; it is at the top of the workspace.
 pub const CONFIG_FILE: &str = "ralph.yml";
 
-const SECTIONS: [&str; 5] = ["cli", "acp", "event_loop", "watch", "notify"];
+const SECTIONS: [&str; 6] = ["cli", "acp", "event_loop", "watch", "notify", "worktree"];
 
 /// A section has keys. `watch: false` is a setting of its own.
 fn is_section(entry: &Entry) -> bool {

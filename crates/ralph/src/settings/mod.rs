@@ -45,7 +45,10 @@ pub use prompt::{PromptSource, check_inside_workspace, check_workspace_prompt, l
 pub use reference::{render_reference, render_settings_help};
 pub use report::{ReportedSetting, render_settings, report_settings};
 pub use resolve::{Context, resolve};
-pub use resolved::{AcpSettings, AgentSettings, LimitSettings, RoleSettings, SessionStart, Settings};
+pub use resolved::{
+    AcpSettings, AgentSettings, LimitSettings, OwnWorktree, RoleSettings, SessionStart, Settings,
+    WorktreeSettings,
+};
 pub use suggest::unknown_variables;
 pub use table::{ModeLayer, SETTINGS, SettingsLayer, ViewArgs, mode_keys};
 pub use view::{Verbosity, View, resolve_view};

@@ -16,7 +16,7 @@ use super::layer::{Layer as _, Origin};
 use super::mode::{Mode, all_modes, roles_from};
 use super::notify::NotifySettings;
 use super::prompt::PromptSource;
-use super::resolved::{AgentSettings, LimitSettings, RoleSettings, SessionStart, Settings};
+use super::resolved::{AgentSettings, LimitSettings, RoleSettings, SessionStart, Settings, WorktreeSettings};
 use super::table::{SETTINGS, SettingsLayer};
 use super::values::{excerpt, parse_text};
 use super::view;
@@ -155,6 +155,13 @@ pub fn resolve(
         roles,
         verify: effective.verify.unwrap_or_default(),
         verify_timeout: limited(effective.verify_timeout),
+        worktree: WorktreeSettings {
+            base: effective.worktree_base,
+            setup: effective.worktree_setup.unwrap_or_default(),
+            setup_timeout: limited(effective.worktree_setup_timeout),
+            copy: effective.worktree_copy.unwrap_or_default(),
+        },
+        own_worktree: None,
         ask: effective.ask.unwrap_or_default(),
         accepts_input: effective.accepts_input,
         asks_about_limits: layers.is_told_to_ask() || kind == RunKind::Session,

@@ -52,6 +52,12 @@ pub struct Settings {
     /// How long each of them may take.
     #[serde(default)]
     pub verify_timeout: Option<Duration>,
+    /// How worktrees are made.
+    #[serde(default)]
+    pub worktree: WorktreeSettings,
+    /// The worktree that the agent works in.
+    #[serde(default)]
+    pub own_worktree: Option<OwnWorktree>,
     pub ask: bool,
     /// Whether the agent must, or must not, take messages while it works; by what it can if absent.
     #[serde(default)]
@@ -173,6 +179,26 @@ pub struct AcpSettings {
     pub args: Vec<String>,
     /// Changes to its environment; a variable without a value is removed.
     pub env: BTreeMap<String, Option<String>>,
+}
+
+/// How worktrees are made and prepared.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeSettings {
+    pub base: Option<String>,
+    pub setup: Vec<String>,
+    /// How long each setup command may take.
+    pub setup_timeout: Option<Duration>,
+    pub copy: Vec<String>,
+}
+
+/// The worktree of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnWorktree {
+    pub name: String,
+    /// The folder from which its repository is found.
+    pub checkout: PathBuf,
+    /// What setup, verify commands and the agent see.
+    pub variables: BTreeMap<String, String>,
 }
 
 /// `None` is no limit.

@@ -272,6 +272,23 @@ layer! {
     "Let iterations share notes in `.ralph/scratchpad.md`. The prompt names the file and has its content."
 
     #[arg(skip)]
+    worktree_base: String { key: "worktree.base", variable: "RALPH_WORKTREE_BASE" }
+    "The branch, remote branch or commit that a new worktree is cut from. A remote branch such as `origin/main` is fetched first. By default what is checked out. See worktrees.md."
+
+    #[arg(skip)]
+    worktree_setup: Vec<String> { key: "worktree.setup" }
+    "Commands that prepare a new worktree, such as `npm ci`. They also run before a merge is verified."
+
+    #[arg(skip)]
+    worktree_setup_timeout: Duration {
+        key: "worktree.setup_timeout", variable: "RALPH_WORKTREE_SETUP_TIMEOUT", default: "10m", is_limit: true
+    } "Stop a setup command that takes longer than this. It counts as failed."
+
+    #[arg(skip)]
+    worktree_copy: Vec<String> { key: "worktree.copy" }
+    "Patterns of ignored files, such as `.env`, that are copied from the checkout into a new worktree, besides those of `.worktreeinclude`."
+
+    #[arg(skip)]
     redact: Vec<String> { key: "redact" }
     "Regular expressions of further secrets. Matching text is not shown and not recorded; the raw log keeps it."
 

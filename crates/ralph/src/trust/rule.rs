@@ -72,7 +72,7 @@ pub fn rule_of(key: &str) -> Option<Rule> {
     use Risk::{ChoosesMode, Executes, Hides, Instructs, KeepsSession, Permits, Redirects, Sends};
     Some(match key {
         // They start programs, or change what a program does.
-        "cli.command" | "cli.args" | "acp.command" | "acp.args" | "verify" => Rule::NeedsTrust(Executes),
+        "cli.command" | "cli.args" | "acp.command" | "acp.args" | "verify" | "worktree.setup" => Rule::NeedsTrust(Executes),
         // A variable can name another server, another account or a library to load.
         "cli.env" | "acp.env" => Rule::NeedsTrust(Redirects),
         // Agents differ in who is asked and which provider sees the code.
@@ -80,6 +80,8 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         // With `arg`, everybody on the machine can read the prompt.
         "cli.prompt_mode" | "cli.prompt_flag" | "cli.output_format" => Rule::NeedsTrust(Redirects),
         "transport" | "accepts_input" => Rule::NeedsTrust(Redirects),
+         // A remote branch is fetched.
+         "worktree.base" => Rule::NeedsTrust(Redirects),
         "pty_mode" => Rule::Only(&["false"], Redirects),
         "modes.*.session" => Rule::NeedsTrust(KeepsSession),
         // A list of tools also approves them, and a mode has such a list.
@@ -113,6 +115,7 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         | "event_loop.max_consecutive_failures"
         | "max_wait"
         | "verify_timeout"
+        | "worktree.setup_timeout"
         | "idle_timeout"
         // A person who does not answer in time has denied: without a limit, a run waits for ever.
         | "ask_timeout" => Rule::Limit,
@@ -134,6 +137,8 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         | "watch.unknown_events" => Rule::Except(&["off", "false"], Hides),
         // It only restricts.
         "watch.scope" => Rule::Allowed,
+        // Only files of the same checkout, which an agent without a worktree has anyway.
+        "worktree.copy" => Rule::Allowed,
         "notify" => Rule::Only(&["true"], Hides),
         "notify.command" | "notify.desktop" => Rule::NeedsTrust(Executes),
         "notify.webhook" | "notify.webhook_secret_env" => Rule::NeedsTrust(Sends),

@@ -96,6 +96,8 @@ fn every_command_that_prints_json_prints_json_that_is_safe_in_a_terminal() {
         let mut names = command.get_arguments().filter_map(|it| it.get_long());
         names.any(|name| name == "json" || name == "output")
     };
+    // They need a repository, so they are tried with the other tests of worktrees.
+    tried.extend(["worktrees", "merge"]);
     for command in command.get_subcommands().filter(prints_json) {
         assert!(
             tried.contains(command.get_name()),

@@ -163,8 +163,9 @@ fn the_settings_reference_is_up_to_date() {
 
 #[test]
 fn every_flag_of_run_is_a_setting_or_about_this_run_only() {
-    const ABOUT_THIS_RUN: [&str; 17] = [
+    const ABOUT_THIS_RUN: [&str; 18] = [
         "--directory",
+        "--worktree",
         "--slash",
         "--task",
         "--once",

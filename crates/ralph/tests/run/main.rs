@@ -37,3 +37,4 @@ mod top_ups;
 mod trust;
 mod waits;
 mod watching;
+mod worktrees;

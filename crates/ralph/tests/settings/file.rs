@@ -69,6 +69,11 @@ verify:
   - cargo test
   - cargo clippy
 memory: false
+worktree:
+  base: origin/main
+  setup: npm ci
+  setup_timeout: 5m
+  copy: [.env]
 redact: ['key-[a-z]+']
 watch:
   scope: [src/**, docs]

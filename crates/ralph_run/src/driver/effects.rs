@@ -124,8 +124,9 @@ impl Driver {
         let verifying = verify::start(VerifySpec {
             command,
             workspace: self.spec.workspace.clone(),
-            log: self.spec.directory.verify_log(self.verifications),
-            marker: self.spec.directory.marker(),
+            log: Some(self.spec.directory.verify_log(self.verifications)),
+            marker: Some(self.spec.directory.marker()),
+            environment: self.spec.environment.clone(),
             withheld: self.spec.withheld.clone(),
             timeout: self.verify_timeout(),
         })

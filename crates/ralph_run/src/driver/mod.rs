@@ -21,5 +21,6 @@ mod watch;
 mod workspace_keeper;
 
 pub use run::drive;
-pub use spec::{DriveError, RoleSpec, RunSpec};
+pub use spec::{DriveError, RoleSpec, RunSpec, WorkspaceCloser};
 pub use task::{Task, TaskReader};
+pub use verify::{Verified, VerifySpec, run_command_line};

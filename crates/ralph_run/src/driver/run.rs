@@ -48,6 +48,8 @@ const STATE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long it waits for the disk, and how long after a signal.
 const END_TIMEOUT: Duration = Duration::from_secs(30);
 const SIGNALLED_END_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long it waits until the workspace is closed, which may commit many files.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(120);
 /// How many events are taken in one go.
 const BATCH: usize = 128;
 
@@ -313,6 +315,7 @@ impl Driver {
             iterations: 0,
             totals: crate::record::Totals::default(),
         });
+        self.close_workspace(signals).await;
         let now = Instant::now();
         let (mut state_deadline, mut deadline) = (now + STATE_TIMEOUT, now + END_TIMEOUT);
         let saved = self.workspace.save_all();
@@ -380,6 +383,26 @@ impl Driver {
             control.close().await;
         }
         ended
+    }
+
+    /// Lets the caller of the run leave the workspace as it should be, and records what it says.
+    async fn close_workspace(&mut self, signals: &mut mpsc::UnboundedReceiver<Signal>) {
+        let Some(closer) = self.spec.closer.take() else {
+            return;
+        };
+        let closing = tokio::spawn(async move { closer.close().await });
+        let mut deadline = Instant::now() + CLOSE_TIMEOUT;
+        match self.wait_at_end(closing, &mut deadline, signals).await {
+            Some(warnings) => {
+                for warned in warnings {
+                    self.keeper.body(RunBody::Warned(warned));
+                }
+            }
+            None => self.warn(
+                WarningKind::Degraded,
+                "the workspace was not closed in time; look at `git status` there".to_owned(),
+            ),
+        }
     }
 
     /// As [`wait_until`], and answers commands meanwhile.

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent_api::{AgentRegistry, RunOptions};
+use async_trait::async_trait;
 
 use super::task::Task;
 use crate::home::{Home, RunDirectory};
 use crate::journal::JournalError;
 use crate::machine::Plan;
-use crate::record::RunStarted;
+use crate::record::{RunStarted, Warned};
 use crate::redact::Redactor;
 use crate::state::WorkspaceFiles;
 use crate::watchdog::WatchRules;
@@ -38,12 +39,23 @@ pub struct RunSpec {
     /// The files that people look for there; none if they cannot be written.
     pub files: Option<WorkspaceFiles>,
     pub redactor: Arc<Redactor>,
+    /// Variables that verify commands see besides our own. Those of the agent are in its options.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What to do with the workspace once the last process of the agent has ended.
+    pub closer: Option<Box<dyn WorkspaceCloser>>,
     /// Variables that neither the agent nor a verify command sees.
     pub withheld: Vec<OsString>,
     /// How to log in, for the message when that is what is missing.
     pub login_hint: String,
     /// The backend's name in log directories and session files.
     pub backend_name: String,
+}
+
+/// Leaves a workspace as it should be after a run. Called once, before the end of the run is recorded.
+#[async_trait]
+pub trait WorkspaceCloser: Send + Sync {
+    /// Gives what a person should know; the run records it.
+    async fn close(&self) -> Vec<Warned>;
 }
 
 /// How the agent is run in a role.

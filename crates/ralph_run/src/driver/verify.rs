@@ -1,4 +1,5 @@
-//! `Verifying`: a verify command that the driver runs, with a time limit and a log.
+//! `Verifying`: a command line that the driver runs to verify work, with a time limit and a log. `run_command_line` does
+//! the same for callers without a run, such as a merge.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,14 +12,18 @@ use tokio::sync::oneshot;
 /// How much of its end is kept.
 const TAIL_BYTES: usize = 16 * 1024;
 
-pub(super) struct VerifySpec {
-    pub(super) command: String,
-    pub(super) workspace: PathBuf,
-    pub(super) log: PathBuf,
-    pub(super) marker: Marker,
+/// A command line for the user's shell.
+#[derive(Debug, Clone)]
+pub struct VerifySpec {
+    pub command: String,
+    pub workspace: PathBuf,
+    pub log: Option<PathBuf>,
+    pub marker: Option<Marker>,
+    /// Variables that it sees besides our own.
+    pub environment: Vec<(OsString, OsString)>,
     /// What it does not see of our environment.
-    pub(super) withheld: Vec<OsString>,
-    pub(super) timeout: Option<Duration>,
+    pub withheld: Vec<OsString>,
+    pub timeout: Option<Duration>,
 }
 
 pub(super) struct Verifying {
@@ -41,15 +46,22 @@ impl Verifying {
     }
 }
 
+/// How it ended.
 #[derive(Debug)]
-pub(super) struct Verified {
-    pub(super) is_ok: bool,
-    pub(super) exit: ExitInfo,
-    pub(super) output: String,
-    pub(super) duration: Duration,
-    pub(super) is_timed_out: bool,
+pub struct Verified {
+    pub is_ok: bool,
+    pub exit: ExitInfo,
+    /// The end of what it wrote.
+    pub output: String,
+    pub duration: Duration,
+    pub is_timed_out: bool,
     /// Why it could not even be started.
-    pub(super) error: Option<String>,
+    pub error: Option<String>,
+}
+
+/// Runs a command line to its end, as a run verifies its work.
+pub async fn run_command_line(spec: VerifySpec) -> Verified {
+    start(spec).await.finished().await
 }
 
 /// Starts a command line in the workspace, as the user's shell would, under the guard.
@@ -60,10 +72,10 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
     // One stream for both, so that messages are in their order.
     process.args = vec!["-c".into(), "exec 2>&1; eval \"$0\"".into(), spec.command.into()];
     process.cwd = Some(spec.workspace);
-    process.raw_log = Some(spec.log);
-    process.marker = Some(spec.marker);
+    process.raw_log = spec.log;
+    process.marker = spec.marker;
     process.env = EnvPolicy::Inherit {
-        set: Vec::new(),
+        set: spec.environment,
         remove: spec.withheld,
     };
     process.limits.timeout = spec.timeout;

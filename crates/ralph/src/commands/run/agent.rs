@@ -142,6 +142,10 @@ fn environment(settings: &Settings) -> Environment {
         .acp
         .iter()
         .filter(|_| settings.agent.backend.is_acp());
+    let own = settings.own_worktree.iter().flat_map(|own| &own.variables);
+    for (name, value) in own {
+        environment = environment.set(name, value);
+    }
     for (name, value) in settings.agent.env.iter().chain(acp.flat_map(|acp| &acp.env)) {
         environment = match value {
             Some(value) => environment.set(name, value),

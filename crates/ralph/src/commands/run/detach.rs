@@ -9,6 +9,7 @@ use ralph_run::{Home, RunDirectory, Views, short_run_id};
 use super::launch::{self, Start, Started, start_detached};
 use super::prepare::{self, Prepared};
 use super::signals;
+use super::worktree;
 use crate::console::{write_stderr, write_stdout};
 use crate::failure::Failure;
 use crate::settings::{Output, Settings, Verbosity, View};
@@ -123,5 +124,6 @@ async fn begin(home: &Home, directory: &RunDirectory) -> anyhow::Result<Prepared
     let selected = prepare::choose(&settings, Some(home)).await?;
     let mut prepared = prepare::prepare(home, directory.clone(), &settings, first_prompt, selected)?;
     prepared.spec.started.start_commit = start_commit(&settings.workspace).await;
+    prepared.spec.closer = worktree::closer(home, &settings, directory.short_id()).await;
     Ok(prepared)
 }

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use super::prepare::{self, FirstPrompt, Prepared};
 use super::signals::{self, CtrlZ};
+use super::worktree;
 use crate::commands::watch;
 use crate::console::{
     Console, ConsoleThread, Mode, Options, Stdout, is_stderr_shared, terminal_width, write_stderr,
@@ -55,6 +56,7 @@ pub(super) async fn run(
         notify,
     } = prepared;
     spec.started.start_commit = start_commit(&settings.workspace).await;
+    spec.closer = worktree::closer(home, settings, spec.directory.short_id()).await;
     if settings.view.verbosity != Verbosity::Quiet {
         for warning in &warnings {
             write_stderr(&format!("warning: {warning}\n"));

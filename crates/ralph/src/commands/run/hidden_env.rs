@@ -29,7 +29,7 @@ const DATABASE_NAMES: [&str; 5] = [
 const NOTIFY_PREFIX: &str = "RALPH_NOTIFY";
 
 /// What neither the agent nor a verify command sees.
-pub(super) fn hidden_variables(notify: &NotifySettings) -> Vec<OsString> {
+pub(in crate::commands) fn hidden_variables(notify: &NotifySettings) -> Vec<OsString> {
     let own = std::env::vars_os().map(|(name, _)| name);
     let own = own.filter(|name| name.to_str().is_some_and(|name| name.starts_with(NOTIFY_PREFIX)));
     let secret = notify.webhook_secret_env.as_ref().map(OsString::from);

@@ -26,6 +26,7 @@ use super::scope::unmatched_patterns;
 use super::silence_limits::limit_silence;
 use super::unsupported::{drop_unsupported, relies_on_cost_limit};
 use super::verify_programs::missing_programs;
+use super::worktree;
 use crate::current_process;
 use crate::failure::Failure;
 use crate::notify::{self, ChannelContext, Notifier};
@@ -316,6 +317,8 @@ pub(super) fn prepare(
         workspace: settings.workspace.clone(),
         files,
         redactor,
+        environment: worktree::variables(settings),
+        closer: None,
         withheld: hidden_variables(&settings.notify),
         login_hint: profile.login_hint.to_owned(),
         backend_name: profile.name().to_owned(),

@@ -26,6 +26,10 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("acp.args", ACP_COMMAND, "  args: [serve]"),
     ("acp.env", ACP_COMMAND, "  env: {A: b}"),
     ("model", "", "model: opus"),
+    ("worktree.base", "", "worktree: {base: main}"),
+    ("worktree.setup", "", "worktree: {setup: npm ci}"),
+    ("worktree.setup_timeout", "", "worktree: {setup_timeout: 5m}"),
+    ("worktree.copy", "", "worktree: {copy: [.env]}"),
     ("mode", "", "mode: coder"),
     ("modes", "mode: coder", "modes: {coder: {model: opus}}"),
     ("permission_mode", "", "permission_mode: plan"),
@@ -215,7 +219,7 @@ fn effect(workspace: &Path, home: &Home, text: &str) -> String {
     drop(locks);
     let words: Vec<_> = launch.spec.args.iter().collect();
     format!(
-        "{:?} {words:?} {environment} {transport:?} {exit_trust:?} {takes_secrets} {:?} {:?} {:?} {notify:?} {} {:?} {} {:?} {:?}",
+        "{:?} {words:?} {environment} {transport:?} {exit_trust:?} {takes_secrets} {:?} {:?} {:?} {notify:?} {} {:?} {} {:?} {:?} {:?}",
         launch.spec.program,
         spec.plan,
         spec.watch,
@@ -225,6 +229,7 @@ fn effect(workspace: &Path, home: &Home, text: &str) -> String {
         spec.redactor.redact("the key is k-1234"),
         console_options(&settings.view),
         (settings.view.tui, crate::commands::tui::scheme(&settings.view, false)),
+        settings.worktree,
     )
     .replace(&id, "ID")
 }
