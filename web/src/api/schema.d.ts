@@ -103,7 +103,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Adds up what was spent. */
+        /**
+         * Adds up what was spent.
+         * @description Of runs that ended more than a day ago, and of removed ones, daily sums are kept: what such a run used on a day (UTC)
+         *     counts at the time of its last message of that day.
+         */
         get: {
             parameters: {
                 query?: {
@@ -2416,6 +2420,11 @@ export interface components {
             /** @description Gives the next page, as `cursor`; null on the last one. */
             next: string | null;
         };
+        /**
+         * @description Which login an agent uses.
+         * @enum {string}
+         */
+        AuthChoice: "login" | "api_key";
         /** @description An agent that could run here. */
         Backend: {
             /** @description Whether it can keep nothing of a conversation. */
@@ -2896,6 +2905,16 @@ export interface components {
         };
         /** @description What a run is asked to do. */
         NewRun: {
+            /**
+             * @description Whether the agent must take messages while it works (true), or is told its prompt and nothing else (false): then
+             *     nobody can answer its requests, which are denied. What the agent can do decides if absent.
+             */
+            accepts_input?: boolean | null;
+            /** @description The tools that need no permission, such as `Read` or `Bash(git:*)`. */
+            allowed_tools?: string[] | null;
+            /** @description What is added to the agent's system prompt. */
+            append_system_prompt?: string | null;
+            auth?: components["schemas"]["AuthChoice"] | null;
             /** @description Which agent; by the workspace's settings if absent. */
             backend?: string | null;
             /** @description Whether the agent keeps nothing of the conversation, where it can do so. */
@@ -2913,6 +2932,9 @@ export interface components {
             permission_mode?: components["schemas"]["PermissionMode"] | null;
             /** @description What the agent is told. A session may begin without. */
             prompt?: string | null;
+            resume?: components["schemas"]["ResumedSession"] | null;
+            /** @description What replaces the agent's system prompt. */
+            system_prompt?: string | null;
             /** @description Names the task. */
             task?: string | null;
             trust?: components["schemas"]["TrustChoice"] | null;
@@ -2926,6 +2948,13 @@ export interface components {
         };
         /** @description How a run goes on with the conversation of another. */
         NextRun: {
+            /** @description Whether the agent must take messages while it works (true), or is told its prompt and nothing else (false). */
+            accepts_input?: boolean | null;
+            /** @description The tools that need no permission, such as `Read` or `Bash(git:*)`. */
+            allowed_tools?: string[] | null;
+            /** @description What is added to the agent's system prompt. */
+            append_system_prompt?: string | null;
+            auth?: components["schemas"]["AuthChoice"] | null;
             kind?: components["schemas"]["RunKind"] | null;
             /** @description The limits of the run. */
             limits?: components["schemas"]["Limits"];
@@ -2936,6 +2965,8 @@ export interface components {
             permission_mode?: components["schemas"]["PermissionMode"] | null;
             /** @description What the agent is told. A session may begin without. */
             prompt?: string | null;
+            /** @description What replaces the agent's system prompt. */
+            system_prompt?: string | null;
             trust?: components["schemas"]["TrustChoice"] | null;
         };
         /**
@@ -2957,6 +2988,8 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             /** @description With `untrusted_workspace`: the files in the workspace that these settings name. */
             files?: string[];
+            /** @description With `live_run_limit` and `cost_ceiling`: the limit, and where the runs are with it. */
+            limit?: components["schemas"]["ReachedLimit"];
             /** @description Where in the body, if that is what is wrong. */
             line?: number | null;
             /** @description With `untrusted_workspace`: what the workspace's `ralph.yml` would do. */
@@ -2975,7 +3008,24 @@ export interface components {
          * @description For programs: what went wrong. A code keeps its meaning.
          * @enum {string}
          */
-        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "insufficient_scope" | "agent_not_allowed" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout" | "too_many_clients" | "too_many" | "malformed" | "not_text" | "unreadable" | "run_deleted" | "session_ended";
+        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "insufficient_scope" | "workspace_not_allowed" | "permission_mode_not_allowed" | "cost_ceiling" | "live_run_limit" | "agent_not_allowed" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout" | "too_many_clients" | "too_many" | "malformed" | "not_text" | "unreadable" | "run_deleted" | "session_ended";
+        /** @description A limit on starts, and where the runs are with it. */
+        ReachedLimit: {
+            /**
+             * Format: int64
+             * @description How much there is, without the run that was asked for. For a day's cost, with what live runs may still use.
+             */
+            current: number;
+            /**
+             * Format: int64
+             * @description How much is allowed.
+             */
+            limit: number;
+            /** @description Which: `max_live_runs`, `max_run_cost_micro_usd` or `max_day_cost_micro_usd`. */
+            name: string;
+            /** @description Whose: `token ci`, or `this server`. */
+            of: string;
+        };
         /** @description Whether the server can be used. */
         ReadyReport: {
             /** @description `sqlite` or `postgres`. */
@@ -3044,6 +3094,16 @@ export interface components {
              * @description Gives the page before, as `before`; null if this is the first one.
              */
             next_before: number | null;
+        };
+        /** @description A conversation of the agent's. That of an earlier run is continued with `POST /api/v1/runs/{id}/resume`. */
+        ResumedSession: {
+            /** @description Whether a copy is continued, which leaves the conversation as it is. */
+            fork?: boolean;
+            /**
+             * @description The agent's name for it.
+             * @example 0b0e8b9f-7b5e-4d0c-9d9f-1c6f2f7f2b11
+             */
+            session_id: string;
         };
         /** @description A run at a glance. */
         Run: {
@@ -3120,6 +3180,8 @@ export interface components {
              * @description When it began.
              */
             started_at: string;
+            /** @description Who started it through a server: the token or login session. Null for runs of the command line. */
+            started_by: string | null;
             /** @description The tags that people gave it. */
             tags: string[];
             /** @description Names the task. */
