@@ -102,6 +102,8 @@ pub struct Journal {
     file: BufWriter<File>,
     random: Random,
     seq: u64,
+    /// Records without the pieces of text: which kind comes next.
+    step: u64,
     at_ms: u64,
     calls: u64,
     tool: &'static str,
@@ -127,6 +129,7 @@ impl Journal {
             file: BufWriter::with_capacity(1 << 16, file),
             random: Random(number as u64),
             seq: 1,
+            step: 1,
             at_ms,
             calls: 0,
             tool: TOOLS[0],
@@ -138,7 +141,9 @@ impl Journal {
     /// Writes one record, and sometimes pieces of text before it.
     pub fn record(&mut self, corpus: &Corpus) -> Result<(), String> {
         self.at_ms += self.random.below(2 * STEP_MS as usize) as u64;
-        match self.seq % 10 {
+        let step = self.step % 10;
+        self.step += 1;
+        match step {
             0 | 5 => self.event("status_changed", r#"{"status":"requesting"}"#),
             1 => self.event("usage", r#"{"scope":"step","tokens":{"input":12,"cache_read":14000,"cache_write":640,"output":1,"reasoning":0},"model":"x","context":{"used":14652}}"#),
             2 => {
@@ -149,9 +154,7 @@ impl Journal {
             4 => {
                 for _ in 0..5 {
                     let data = format!(r#"{{"item":"m/0","part":"text","text":{}}}"#, json(&corpus.text(&mut self.random, 40)));
-                    let seq = self.seq;
                     self.event("delta", &data)?;
-                    self.seq = seq;
                 }
                 self.said("text_block", corpus, 300)
             }

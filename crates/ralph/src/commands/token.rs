@@ -97,7 +97,7 @@ pub enum TokenScope {
     Read,
     /// Send messages, answer requests, stop runs; agents can run programs because of that
     Steer,
-    /// Start, resume and fork runs, turn permission checks off
+    /// Start, resume and fork runs, give permissions that last, turn permission checks off
     Start,
     /// Delete runs, see and end all login sessions
     Admin,

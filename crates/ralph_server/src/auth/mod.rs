@@ -20,7 +20,7 @@ pub(crate) use bucket::{Bucket, Throttle};
 pub use error::AuthError;
 pub(crate) use hosts::{Origin, only};
 pub use lifetime::SessionGuard;
-pub(crate) use principal::Credential;
+pub(crate) use principal::{Credential, grants_more};
 pub use principal::{Principal, Scope};
 pub(crate) use secret::digest_hex;
 pub(crate) use server_token::read_token;

@@ -22,7 +22,8 @@ pub enum Scope {
     /// Send messages, answer requests, interrupt and stop runs, change their model, permission mode and limits. A message
     /// can make an agent run programs.
     Steer,
-    /// Start, resume and fork runs; change the arguments of a call, and turn permission checks off.
+    /// Start, resume and fork runs; change the arguments of a call, give permissions that last, and turn permission
+    /// checks off.
     Start,
     /// Everything else: deleting runs, all login sessions.
     Admin,
@@ -36,6 +37,7 @@ impl Scope {
     /// as much as a start.
     pub(crate) fn needed_for(command: &ControlCommand) -> Self {
         match command {
+            ControlCommand::Answer { answer, .. } if grants_more(answer) => Self::Start,
             ControlCommand::Answer {
                 answer: AnswerChoice::AllowChanged { .. },
                 ..
@@ -56,6 +58,16 @@ impl Scope {
             Self::Start => "start",
             Self::Admin => "admin",
         }
+    }
+}
+
+/// Whether an answer gives permissions that last longer than the call. One of them can be a permission mode that asks
+/// for nothing.
+pub(crate) fn grants_more(answer: &AnswerChoice) -> bool {
+    match answer {
+        AnswerChoice::Allow { grants } => !grants.is_empty(),
+        AnswerChoice::AllowAlways => true,
+        _ => false,
     }
 }
 

@@ -48,14 +48,28 @@ pub(crate) fn read_token(directory: &Path) -> Result<String, AuthError> {
 pub fn rotate_server_token(directory: &Path) -> Result<PathBuf, AuthError> {
     let path = directory.join(FILE_NAME);
     let draft = directory.join(format!(".{FILE_NAME}-{}", &new_secret()?[..16]));
-    let replaced = write(&draft, &new_secret()?).and_then(|()| fs::rename(&draft, &path));
+    let token = new_secret()?;
+    let replaced = write(&draft, &token).and_then(|()| fs::rename(&draft, &path));
+    // A full disk takes no new file, but the token fits into the old one.
+    let replaced = replaced.or_else(|error| {
+        let _ = fs::remove_file(&draft);
+        overwrite(&path, &token).map_err(|_| error)
+    });
     match replaced {
         Ok(()) => Ok(path),
-        Err(source) => {
-            let _ = fs::remove_file(&draft);
-            Err(AuthError::Unusable { path, source })
-        }
+        Err(source) => Err(AuthError::Unusable { path, source }),
     }
+}
+
+/// If this is interrupted, the file holds no token, and the server accepts none.
+fn overwrite(path: &Path, token: &str) -> io::Result<()> {
+    let is_file = fs::symlink_metadata(path)?.is_file();
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    if !is_file || is_exposed(&file)? {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    file.write_all(format!("{token}\n").as_bytes())?;
+    file.sync_all()
 }
 
 pub(super) fn read(path: &Path) -> Result<String, AuthError> {
@@ -120,7 +134,7 @@ pub(super) fn is_exposed(_: &File) -> io::Result<bool> {
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    use super::ServerToken;
+    use super::{ServerToken, overwrite, read};
     use crate::auth::AuthError;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -144,6 +158,17 @@ mod tests {
             ServerToken::open(directory.path()),
             Err(AuthError::Exposed(_))
         ));
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_overwritten_unless_others_can_read_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = ServerToken::open(directory.path()).unwrap();
+        let token = "0".repeat(read(&first.path).unwrap().len());
+        overwrite(&first.path, &token).unwrap();
+        assert_eq!(read(&first.path).unwrap(), token);
+        fs::set_permissions(&first.path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(overwrite(&first.path, &token).is_err());
     }
 
     #[test]

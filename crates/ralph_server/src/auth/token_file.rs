@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -169,7 +169,12 @@ impl TokenFile {
         if tokens.len() == before {
             return Err(TokenError::Unknown(name.to_owned()));
         }
-        self.save(tokens)
+        let bytes = self.encode(tokens)?;
+        // A full disk takes no new file, but what becomes shorter fits into the old one. If that is interrupted, the
+        // file cannot be read, and no named token is accepted.
+        write_atomic(&self.path, &bytes, Durability::Synced)
+            .or_else(|_| self.overwrite(&bytes))
+            .map_err(|error| self.unusable(error))
     }
 
     /// All tokens, oldest first.
@@ -221,13 +226,23 @@ impl TokenFile {
     }
 
     fn save(&self, tokens: Vec<TokenEntry>) -> Result<(), TokenError> {
+        let bytes = self.encode(tokens)?;
+        write_atomic(&self.path, &bytes, Durability::Synced).map_err(|error| self.unusable(error))
+    }
+
+    fn encode(&self, tokens: Vec<TokenEntry>) -> Result<Vec<u8>, TokenError> {
         let saved = Saved {
             version: VERSION,
             tokens,
         };
-        let bytes = serde_json::to_vec_pretty(&saved).map_err(|error| self.unusable(error.into()))?;
-        write_atomic(&self.path, &bytes, Durability::Synced).map_err(|error| self.unusable(error))?;
-        Ok(())
+        serde_json::to_vec_pretty(&saved).map_err(|error| self.unusable(error.into()))
+    }
+
+    fn overwrite(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).open(&self.path)?;
+        file.write_all(bytes)?;
+        file.set_len(bytes.len() as u64)?;
+        file.sync_all()
     }
 
     /// Held by whoever changes the file.
@@ -298,6 +313,23 @@ mod tests {
         file.revoke("ci").unwrap();
         assert!(matches!(file.revoke("ci"), Err(TokenError::Unknown(_))));
         assert!(file.load().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_token_can_be_revoked_when_no_new_file_can_be_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = TokenFile::in_directory(directory.path());
+        file.create(new("stolen"), Timestamp::now()).unwrap();
+        file.create(new("ci"), Timestamp::now()).unwrap();
+        // A file whose draft cannot be made, as on a full disk.
+        let full = TokenFile {
+            path: directory.path().join("x".repeat(250)),
+        };
+        std::fs::rename(file.path(), full.path()).unwrap();
+        assert!(full.create(new("another"), Timestamp::now()).is_err());
+        full.revoke("stolen").unwrap();
+        let names: Vec<String> = full.load().unwrap().into_iter().map(|token| token.name).collect();
+        assert_eq!(names, ["ci"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use agent_api::MicroUsd;
 use ralph_run::control::{ControlCommand, PermissionChoice};
 
 use super::usage::StartUsage;
-use crate::auth::{Holder, StartBound};
+use crate::auth::{Holder, StartBound, grants_more};
 use crate::launch::{StartRun, TrustChoice};
 use crate::problem::{Problem, ProblemCode, ReachedLimit};
 
@@ -15,6 +15,19 @@ impl StartBound<'_> {
     pub(crate) fn check_command(&self, command: &ControlCommand) -> Result<(), Problem> {
         match command {
             ControlCommand::SetPermissionMode { mode } => self.check_mode(*mode),
+            // What is granted can be a mode, or every use of a tool. The owner of a server reads what each grant is.
+            ControlCommand::Answer { answer, .. }
+                if matches!(self.holder, Holder::Token(_))
+                    && grants_more(answer)
+                    && !self.limits.allows_mode(PermissionChoice::Bypass) =>
+            {
+                let detail = format!(
+                    "{} does not allow the permission mode bypass, so permissions that last cannot be given with it: \
+                     allow the call once",
+                    self.holder
+                );
+                Err(Problem::new(ProblemCode::PermissionModeNotAllowed, detail).in_field("/grants"))
+            }
             ControlCommand::TopUp(amounts) if amounts.cost.is_some() && self.limits.has_cost_ceiling() => {
                 let detail = format!(
                     "{} has a cost ceiling, so the cost limit of a run cannot be raised with it: use a token without \
@@ -196,6 +209,9 @@ fn join(words: impl Iterator<Item = String>, last: &str) -> String {
 mod tests {
     use std::path::{Path, PathBuf};
 
+    use agent_api::{GrantId, RequestId};
+    use ralph_run::control::{AnswerChoice, ControlCommand, PermissionChoice};
+
     use super::super::usage::StartUsage;
     use crate::auth::{Holder, StartBound, StartLimits};
 
@@ -213,6 +229,25 @@ mod tests {
             spent_micro_usd: spent,
             reserved_micro_usd: reserved,
         }
+    }
+
+    #[test]
+    fn a_token_without_bypass_gives_no_permissions_that_last() {
+        let limits = StartLimits {
+            permission_modes: vec![PermissionChoice::Ask],
+            ..StartLimits::default()
+        };
+        let answer = |answer| ControlCommand::Answer {
+            request: RequestId::new("r"),
+            answer,
+        };
+        let granted = answer(AnswerChoice::Allow {
+            grants: vec![GrantId::new("g")],
+        });
+        assert!(bound(&limits).check_command(&granted).is_err());
+        let once = answer(AnswerChoice::allow_once());
+        assert!(bound(&limits).check_command(&once).is_ok());
+        assert!(bound(&StartLimits::default()).check_command(&granted).is_ok());
     }
 
     #[test]

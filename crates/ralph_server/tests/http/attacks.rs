@@ -372,6 +372,8 @@ async fn a_token_that_steers_neither_names_a_program_nor_turns_permission_checks
     let changed = r#"{"kind":"allow_changed","input":{"command":"id"}}"#;
     for (path, body) in [
         ("approvals/request-1", changed),
+        ("approvals/request-1", r#"{"kind":"allow","grants":["grant-1"]}"#),
+        ("approvals/request-1", r#"{"kind":"allow_always"}"#),
         ("permission-mode", r#"{"mode":"bypass"}"#),
     ] {
         assert_eq!(post(&steer, path, body).await, (403, "insufficient_scope".into()));
@@ -383,7 +385,7 @@ async fn a_token_that_steers_neither_names_a_program_nor_turns_permission_checks
     ] {
         assert_eq!(post(&steer, path, body).await.0, 202);
     }
-    assert_eq!(runner.heard().len(), 4);
+    assert_eq!(runner.heard().len(), 6);
 }
 
 #[tokio::test]
