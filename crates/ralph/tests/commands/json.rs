@@ -39,6 +39,8 @@ fn stage() -> Stage {
     std::fs::create_dir_all(stage.path("workspace/ralph/tasks")).unwrap();
     std::fs::write(stage.path("workspace/ralph/tasks/k3f9a.md"), task).unwrap();
     std::fs::write(&journal, text.replace("LOOP_COMPLETE", hostile)).unwrap();
+    let created = stage.ralph(&["agents", "create", "docs", "-b", "demo", "-p", HOSTILE]);
+    assert_eq!(created.code, Some(0), "{created:?}");
     stage
 }
 
@@ -54,6 +56,10 @@ fn command_lines() -> Vec<Vec<&'static str>> {
         "tasks --json",
         "tasks show k3f9a --json",
         "plan -b demo -p x --yes --output json --no-trust -- --demo-speed=max",
+        "agents --json",
+        "agents list --json",
+        "agents show docs --json",
+        "service status --json",
         "runs --json",
         "show --json",
         "logs --output json",
