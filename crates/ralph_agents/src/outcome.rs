@@ -62,10 +62,17 @@ impl RunOutcome {
 pub fn conclude(
     reason: Option<&Open<EndReason>>,
     run: &ActiveRun,
+    is_conversation: bool,
     is_daily_limit_reached: bool,
 ) -> RunOutcome {
     let Some(Open::Known(reason)) = reason else {
         return RunOutcome::Interrupted;
+    };
+    let is_asked_to_end = run.pause_iteration.is_some() || run.stop_requested_at.is_some();
+    let reason = match reason {
+        // A conversation that is asked to end counts as complete.
+        EndReason::Completed if is_conversation && is_asked_to_end => &EndReason::Stopped,
+        other => other,
     };
     match reason {
         EndReason::Completed => RunOutcome::Finished,
@@ -110,8 +117,13 @@ mod tests {
     use jiff::Timestamp;
     use ralph_run::{EndReason, LimitKind, Open};
 
-    use super::{RunOutcome, conclude};
+    use super::RunOutcome;
     use crate::state::ActiveRun;
+
+    /// Of a loop.
+    fn conclude(reason: Option<&Open<EndReason>>, run: &ActiveRun, is_daily_limit_reached: bool) -> RunOutcome {
+        super::conclude(reason, run, false, is_daily_limit_reached)
+    }
 
     #[test]
     fn a_stop_means_what_it_was_asked_for() {
@@ -125,6 +137,18 @@ mod tests {
         assert_eq!(conclude(Some(&stopped), &run, true), RunOutcome::DailyLimit);
         let done = Open::Known(EndReason::Completed);
         assert_eq!(conclude(Some(&done), &run, false), RunOutcome::Finished);
+    }
+
+    #[test]
+    fn a_conversation_that_completes_on_request_was_paused_or_stopped() {
+        let done = Open::Known(EndReason::Completed);
+        let of_conversation = |run: &ActiveRun| super::conclude(Some(&done), run, true, false);
+        let mut run = ActiveRun::new("r", 1, Timestamp::UNIX_EPOCH);
+        assert_eq!(of_conversation(&run), RunOutcome::Finished);
+        run.stop_requested_at = Some(Timestamp::UNIX_EPOCH);
+        assert_eq!(of_conversation(&run), RunOutcome::Stopped);
+        run.pause_iteration = Some(1);
+        assert_eq!(of_conversation(&run), RunOutcome::Paused);
     }
 
     #[test]

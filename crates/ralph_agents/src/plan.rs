@@ -18,8 +18,10 @@ use crate::work::{Offer, Work};
 
 /// How long a run may take to end before it is asked again.
 const STOP_PATIENCE: Duration = Duration::from_secs(30);
-/// How long to wait for a workspace that a run of somebody else uses.
+/// How long to wait for a workspace that a run of somebody else uses. Each look is a start that is refused, so the
+/// delay doubles.
 const BUSY_DELAY: Duration = Duration::from_secs(10);
+const MAX_BUSY_DELAY: Duration = Duration::from_secs(300);
 /// From this many failures in a row the session is not resumed any more: it may be what fails.
 const FRESH_SESSION_FAILURES: u32 = 3;
 
@@ -125,7 +127,11 @@ impl<'a> Fleet<'a> {
                 _ => None,
             };
             let until = live.max(seen.state.limit_at(now));
-            fleet.holds.add(Account::of(agent, seen.state), until);
+            let mut account = Account::of(agent, seen.state);
+            if let (None, Some(RunPhase::Live(live))) = (&agent.backend, &seen.phase) {
+                account.backend.clone_from(&live.backend);
+            }
+            fleet.holds.add(account, until);
             if seen.state.run.is_some() && seen.state.current_task.is_none() {
                 fleet.workspaces.insert(&agent.workspace, &agent.name);
             }
@@ -288,7 +294,7 @@ fn next_work(
 ) -> Option<(Work, Cow<'static, str>)> {
     if agent.prompt.is_some() {
         let is_open = state.closed_start < agent.start_number;
-        return is_open.then_some((Work::Prompt, "its prompt is not done".into()));
+        return is_open.then_some((Work::Prompt, "its prompt is not finished".into()));
     }
     if let Some(task) = &state.current_task {
         return Some((Work::Task(task.clone()), format!("it has task {task}").into()));
@@ -326,7 +332,9 @@ fn must_wait(
         let reason = format!("attempt {failures} of {MAX_FAILURES} failed");
         return Some((Some(until), reason.into()));
     }
-    if let Some(until) = state.busy_at.and_then(|at| wait_until(at, BUSY_DELAY, now)) {
+    let busy_delay = BUSY_DELAY.saturating_mul(2_u32.saturating_pow(state.busy_starts.saturating_sub(1)));
+    let busy_delay = busy_delay.min(MAX_BUSY_DELAY);
+    if let Some(until) = state.busy_at.and_then(|at| wait_until(at, busy_delay, now)) {
         let reason = state.last_message.clone();
         return Some((
             Some(until),

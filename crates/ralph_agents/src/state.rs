@@ -44,6 +44,8 @@ pub struct AgentState {
     pub needs_person: Option<String>,
     /// When the workspace was found to be in use.
     pub busy_at: Option<Timestamp>,
+    /// Starts in a row for which it was.
+    pub busy_starts: u32,
     /// When the usage limit of its account resets, as far as this agent knows.
     pub limit_until: Option<Timestamp>,
     limit_noted_at: Option<Timestamp>,
@@ -147,7 +149,10 @@ impl AgentState {
         self.last_recorded_at = Some(at);
         match &record.event {
             AgentEvent::StartCounted(count) => self.count_start(at, count),
-            AgentEvent::Started { run } => self.with_run(run, |active| active.has_begun = true),
+            AgentEvent::Started { run } => {
+                self.busy_starts = 0;
+                self.with_run(run, |active| active.has_begun = true);
+            }
             AgentEvent::StartFailed { run, kind, message } => self.fail_start(at, run, *kind, message),
             AgentEvent::Adopted { run } => self.with_run(run, |active| active.has_begun = true),
             AgentEvent::PauseRequested { run, iteration } => {
@@ -157,10 +162,7 @@ impl AgentState {
                 self.with_run(run, |active| active.stop_requested_at = Some(at));
             }
             AgentEvent::Recovered { run } => {
-                self.with_run(run, |active| {
-                    active.has_recovered = true;
-                    active.failures_before = 0;
-                });
+                self.with_run(run, |active| active.has_recovered = true);
                 self.failures = 0;
                 self.failed_at = None;
                 self.needs_person = None;
@@ -197,6 +199,7 @@ impl AgentState {
         if count.start_number != self.start_number {
             // A person asked for the work again: what went wrong before does not count against it.
             self.start_number = count.start_number;
+            self.busy_starts = 0;
             self.failures = 0;
             self.failed_at = None;
             self.needs_person = None;
@@ -227,7 +230,10 @@ impl AgentState {
             self.failed_at = Some(at);
         }
         match kind {
-            StartFailureKind::Busy => self.busy_at = Some(at),
+            StartFailureKind::Busy => {
+                self.busy_at = Some(at);
+                self.busy_starts += 1;
+            }
             StartFailureKind::NeedsPerson => self.needs_person = Some(message.to_owned()),
             StartFailureKind::Other | StartFailureKind::Barred => {}
         }
@@ -266,8 +272,11 @@ impl AgentState {
             self.needs_person = None;
         } else if outcome.is_failure() {
             if active.has_recovered {
-                // The attempt had been taken back.
-                self.failures += 1;
+                // Being cut off begins a new count. Work that fails continues the old one, however long it takes.
+                self.failures = match outcome {
+                    RunOutcome::Interrupted => 1,
+                    _ => active.failures_before + 1,
+                };
             }
             self.failed_at = Some(at);
         } else {
@@ -298,7 +307,10 @@ impl AgentState {
 
     /// The attempt does not count as a failure.
     fn uncount(&mut self, active: &ActiveRun) {
-        self.failures = active.failures_before;
+        self.failures = match active.has_recovered {
+            true => 0,
+            false => active.failures_before,
+        };
         self.failed_at = active.failed_before;
     }
 

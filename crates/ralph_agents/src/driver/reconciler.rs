@@ -24,6 +24,8 @@ const MIN_INTERVAL: Duration = Duration::from_millis(100);
 const IDLE_INTERVAL: Duration = Duration::from_millis(500);
 /// Rounds take at most a tenth of the time, however many agents there are.
 const REST_FACTOR: u32 = 9;
+/// Even if rounds are slow, what a person asks for is soon seen.
+const MAX_REST: Duration = Duration::from_secs(2);
 
 /// What a round found, decided and recorded.
 #[derive(Debug, Default)]
@@ -175,7 +177,7 @@ impl<S: Storage, R: Runs> Reconciler<S, R> {
             Duration::try_from(left).unwrap_or_default()
         });
         let interval = until_wait.map_or(interval, |left| interval.min(left));
-        interval.max(took * REST_FACTOR)
+        interval.max((took * REST_FACTOR).min(MAX_REST))
     }
 
     fn load_agents(&mut self) -> Result<Vec<Agent>, StoreError> {

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has to fail"
 )]
 
+mod endings;
 mod plans;
 mod properties;
 mod reconciling;

@@ -45,7 +45,7 @@ fn every_decision_has_a_reason_in_plain_words() {
     assert_eq!(
         decide(&agents, &AgentState::default()),
         [
-            "a: start: its prompt is not done",
+            "a: start: its prompt is not finished",
             "b: nothing: it is paused",
             "c: nothing: it is stopped",
             "d: nothing: it is idle: there is nothing to do",

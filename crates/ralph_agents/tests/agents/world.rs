@@ -283,7 +283,8 @@ impl Runs for World {
     }
 
     async fn close_input(&self, run: &str) -> Result<(), String> {
-        self.lock().end(run, EndReason::Stopped, None);
+        // As a conversation does whose turn has ended.
+        self.lock().end(run, EndReason::Completed, None);
         Ok(())
     }
 }
