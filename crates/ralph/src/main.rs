@@ -103,7 +103,9 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Show(args) => commands::show::execute(&args, &home()?).await,
         Command::Logs(args) => commands::logs::execute(&args, &home()?, &view(&args.view)?).await,
         Command::Replay(args) => commands::replay::execute(&args, &home()?, &view(&args.view)?, &cwd).await,
-        Command::Agents(args) => commands::agents::execute(args, &home()?, &cwd, &mut stdout()).await,
+        Command::Agents(args) => {
+            commands::agents::execute(args, &home()?, &variables, &cwd, &mut stdout()).await
+        }
         Command::Service(args) => commands::service::execute(&args, &variables, &mut stdout()),
         Command::Doctor(args) => commands::doctor::execute(&args, &home()?, &variables, &cwd).await,
         Command::Init(args) => {

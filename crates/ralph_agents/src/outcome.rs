@@ -121,7 +121,11 @@ mod tests {
     use crate::state::ActiveRun;
 
     /// Of a loop.
-    fn conclude(reason: Option<&Open<EndReason>>, run: &ActiveRun, is_daily_limit_reached: bool) -> RunOutcome {
+    fn conclude(
+        reason: Option<&Open<EndReason>>,
+        run: &ActiveRun,
+        is_daily_limit_reached: bool,
+    ) -> RunOutcome {
         super::conclude(reason, run, false, is_daily_limit_reached)
     }
 

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use ralph_run::control::{ControlClient, ControlCommand};
 use ralph_run::model::{RunState, WaitingFor};
 use ralph_run::{
-    EndReason, Home, LimitKind, Open, RunDirectory, RunEvent, RunFile, RunKind, RunnerSignal,
-    read_journal_tail,
+    CooldownCause, EndReason, Home, LimitKind, Open, RunBody, RunDirectory, RunEvent, RunFile, RunKind,
+    RunnerSignal, read_journal_tail,
 };
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +110,7 @@ pub struct EndedRun {
     pub backend: Option<String>,
     /// The session that can be resumed.
     pub session_id: Option<String>,
-    /// When the usage limit resets that ended the run, if it is known.
+    /// When the usage limit resets that ended the run, or for which it was waiting at its end, if it is known.
     pub limit_until: Option<Timestamp>,
 }
 
@@ -241,7 +241,10 @@ fn ended(directory: &RunDirectory, file: RunFile) -> EndedRun {
         cost: file.status.totals.cost.unwrap_or_default(),
         backend: Some(file.backend.as_str().to_owned()),
         session_id: file.session_ids.last().cloned().filter(|_| !file.is_ephemeral),
-        limit_until: tail.limit_until.filter(|_| is_usage_limit),
+        limit_until: match is_usage_limit {
+            true => tail.limit_until,
+            false => tail.waits_until,
+        },
     }
 }
 
@@ -250,6 +253,8 @@ fn ended(directory: &RunDirectory, file: RunFile) -> EndedRun {
 struct Tail {
     message: Option<String>,
     limit_until: Option<Timestamp>,
+    /// When the usage limit resets for which the run was waiting at its end.
+    waits_until: Option<Timestamp>,
 }
 
 impl Tail {
@@ -261,7 +266,14 @@ impl Tail {
         for record in records.flatten() {
             match record.event {
                 RunEvent::Agent(event) => tail.observe(&event.body),
-                RunEvent::Run(ralph_run::RunBody::RunEnded(ended)) => tail.message = ended.message,
+                RunEvent::Run(RunBody::RunEnded(ended)) => tail.message = ended.message,
+                RunEvent::Run(RunBody::CooldownStarted(cooldown)) => {
+                    let is_reset = cooldown.cause == CooldownCause::UsageLimit && !cooldown.is_retry;
+                    tail.waits_until = is_reset.then_some(cooldown.until);
+                }
+                RunEvent::Run(RunBody::IterationStarted(_) | RunBody::AttemptStarted(_)) => {
+                    tail.waits_until = None;
+                }
                 _ => {}
             }
         }

@@ -172,6 +172,13 @@ impl AgentStore {
         if path.exists() {
             return Err(StoreError::Taken(agent.name.clone()));
         }
+        let aside = put_aside(&path);
+        let is_at_work = |state: AgentState| state.run.is_some() || state.current_task.is_some();
+        if aside.exists() && self.state(&agent.name).map(is_at_work)? {
+            // A deletion was cut off before it had looked whether the agent is at work.
+            fs::rename(&aside, &path).map_err(StoreError::io(&path))?;
+            return Err(StoreError::Taken(agent.name.clone()));
+        }
         let directory = self.directory(&agent.name);
         if directory.exists() {
             // Left by a deletion that was cut off. Its journal must not become part of the new agent.
@@ -202,7 +209,7 @@ impl AgentStore {
         }
         // From here on the reconciler starts nothing for it: it counts a start first and then looks whether the agent is
         // still there. So a start that it does not see is in the journal now.
-        let aside = path.with_extension("json.deleting");
+        let aside = put_aside(&path);
         fs::rename(&path, &aside).map_err(StoreError::io(&path))?;
         let has_ended = self
             .state(name)
@@ -243,6 +250,11 @@ impl AgentStore {
             inode: inode(&metadata),
         })
     }
+}
+
+/// The file of an agent that is being deleted.
+fn put_aside(path: &Path) -> PathBuf {
+    path.with_extension("json.deleting")
 }
 
 #[cfg(unix)]

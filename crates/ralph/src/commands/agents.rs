@@ -17,9 +17,10 @@ use std::path::Path;
 
 use clap::{Args, Subcommand};
 use ralph_agents::{AgentName, RunningReconciler};
-use ralph_run::Home;
+use ralph_run::{Home, RUN_ID_VARIABLE};
 
 use crate::console::write_stderr;
+use crate::failure::Failure;
 
 /// Keep named agents at work through crashes and restarts
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -33,9 +34,9 @@ use crate::console::write_stderr;
   ralph agents                    what they are doing
   ralph agents stop docs
 
-An agent is a name with work. Whatever interrupts it, `ralph agents up` starts
+An agent is a named piece of work. Whatever interrupts it, `ralph agents up` starts
 it again where it stopped; `ralph service install` does that in the background.
-Agents without work have no process and cost nothing."
+Agents whose work is done have no process and cost nothing."
 )]
 pub struct AgentsArgs {
     /// Print JSON
@@ -84,7 +85,7 @@ pub struct AgentShowArgs {
     pub json: bool,
 }
 
-/// Give an agent its work, again if it is done; a paused agent continues
+/// Start an agent: resume it if paused, otherwise run its prompt again
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph agents start docs
@@ -104,7 +105,7 @@ pub struct AgentStartArgs {
     pub json: bool,
 }
 
-/// Let an agent end its turn and then wait
+/// Pause an agent after its current turn
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph agents pause docs
@@ -118,7 +119,7 @@ pub struct AgentPauseArgs {
     pub json: bool,
 }
 
-/// Stop an agent and everything it started; its work is given up
+/// Stop an agent and everything it started; its work is abandoned
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph agents stop docs
@@ -164,10 +165,22 @@ pub struct AgentsUpArgs {
 }
 
 /// Carries out the command. Gives the exit code.
-pub async fn execute(args: AgentsArgs, home: &Home, cwd: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
+pub async fn execute(
+    args: AgentsArgs,
+    home: &Home,
+    variables: &dyn Fn(&str) -> Option<String>,
+    cwd: &Path,
+    out: &mut dyn Write,
+) -> anyhow::Result<u8> {
     let command = args
         .command
         .unwrap_or(AgentsCommand::List(AgentListArgs { json: args.json }));
+    if !matches!(
+        command,
+        AgentsCommand::List(_) | AgentsCommand::Show(_) | AgentsCommand::Logs(_)
+    ) {
+        refuse_agents(variables)?;
+    }
     match command {
         AgentsCommand::List(args) => list::execute(&args, home, out),
         AgentsCommand::Create(args) => create::execute(*args, home, cwd, out),
@@ -181,11 +194,26 @@ pub async fn execute(args: AgentsArgs, home: &Home, cwd: &Path, out: &mut dyn Wr
     }
 }
 
+/// What the service starts outlives a run and knows none of its limits, so the agent of a run must not change it by
+/// accident.
+///
+/// # Errors
+/// In the process of a run.
+pub(super) fn refuse_agents(variables: &dyn Fn(&str) -> Option<String>) -> Result<(), Failure> {
+    match variables(RUN_ID_VARIABLE) {
+        Some(run) if !run.is_empty() => Err(Failure::config(format!(
+            "a run cannot change agents or the service (this is run `{}`): ask the user to do it",
+            run_view::excerpt(&run)
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Says how agents are started, if nothing starts them.
 fn warn_without_reconciler(home: &Home) {
     if RunningReconciler::find(home).is_none() {
         write_stderr(
-            "ralph: nothing starts agents at the moment; run `ralph agents up`, or `ralph service install`\n",
+            "ralph: agents are not being kept up; run `ralph agents up`, or `ralph service install`\n",
         );
     }
 }

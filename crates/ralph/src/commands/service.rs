@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use ralph_run::{Durability, write_atomic};
 
+use super::agents::refuse_agents;
 use crate::console::{render_json_pretty, write_text};
 use manager::{Manager, Step};
 
@@ -45,7 +46,7 @@ pub enum ServiceCommand {
   ralph service install --no-start     only write the unit
 
 Agents get the PATH and the RALPH_ and XDG_ variables of this shell, and no
-others: keys belong into the agents' own logins.")]
+others: store keys in each agent's own login.")]
 pub struct ServiceInstallArgs {
     /// Only write the unit
     #[arg(long)]
@@ -85,6 +86,9 @@ pub fn execute(
     variables: &dyn Fn(&str) -> Option<String>,
     out: &mut dyn Write,
 ) -> anyhow::Result<u8> {
+    if !matches!(args.command, ServiceCommand::Status(_)) {
+        refuse_agents(variables)?;
+    }
     let manager = Manager::of_this_system(variables)?;
     match &args.command {
         ServiceCommand::Install(args) => install(args, &manager, out),

@@ -30,7 +30,7 @@ fn an_agent_does_its_work_once_and_again_when_it_is_asked() {
     assert!(said.contains("no agent is at work"), "{said}");
     let logs = stage.says(&["agents", "logs", "a"]);
     assert!(
-        logs.contains("its prompt is not done") && logs.contains("has ended: completed"),
+        logs.contains("its prompt is not finished") && logs.contains("has ended: completed"),
         "{logs}"
     );
     for line in stage.says(&["agents", "logs", "a", "--json"]).lines() {
@@ -87,7 +87,7 @@ fn an_agent_at_work_is_deleted_only_after_it_was_stopped() {
         "the refusal changes nothing"
     );
     let again = stage.says(&["agents", "start", "a"]);
-    assert_eq!(again, "agent a is at work already\n");
+    assert_eq!(again, "agent a is already running\n");
     stage.says(&["agents", "stop", "a"]);
     stage.says(&["agents", "delete", "a"]);
     assert_eq!(stage.runs().len(), 1, "its run is kept");
@@ -117,6 +117,11 @@ fn a_workspace_that_is_not_trusted_needs_a_person() {
 fn prompts_that_are_empty_or_contain_a_secret_are_not_stored() {
     let stage = Stage::new(&finishes());
     let token = format!("Use ghp_{}", "a1B2c3D4e5".repeat(4));
+    let without = stage.refuses(&["agents", "create", "a"]);
+    assert!(without.contains("add `--prompt`"), "{without}");
+    let system = ["agents", "create", "a", "-p", "x", "--system-prompt", &token];
+    let refused = stage.refuses(&system);
+    assert!(refused.contains("the system prompt contains"), "{refused}");
     for (prompt, says) in [
         (" ", "the prompt is empty"),
         (token.as_str(), "contains a secret"),
@@ -143,4 +148,45 @@ fn a_damaged_agent_is_reported_once_and_others_work_on() {
     assert_eq!(listed.status.code(), Some(1));
     let stderr = String::from_utf8(listed.stderr).unwrap();
     assert!(stderr.contains("agent.json` is damaged"), "{stderr}");
+}
+
+#[test]
+fn a_start_of_an_agent_that_has_not_finished_changes_nothing() {
+    let stage = Stage::new(&finishes());
+    stage.create("a");
+    let before = stage.show("a")["start_number"].clone();
+    let said = stage.says(&["agents", "start", "a"]);
+    assert_eq!(said, "agent a is already active; its work is not finished\n");
+    assert_eq!(stage.show("a")["start_number"], before);
+    stage.says(&["agents", "start", "a", "-p", "Something else."]);
+    assert_ne!(stage.show("a")["start_number"], before);
+}
+
+#[test]
+fn a_run_may_look_at_agents_and_not_change_them() {
+    let stage = Stage::new(&finishes());
+    stage.create("a");
+    let from_run = |args: &[&str]| stage.ralph(args).env("RALPH_RUN_ID", "r1").output().unwrap();
+    for args in [
+        &["agents", "create", "b", "-p", "x"] as &[&str],
+        &["agents", "start", "a"],
+        &["agents", "stop", "a"],
+        &["agents", "delete", "a"],
+        &["agents", "up"],
+        &["service", "install", "--no-start"],
+    ] {
+        let output = from_run(args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && stderr.contains("a run cannot change agents"),
+            "{stderr}"
+        );
+    }
+    for args in [
+        &["agents"] as &[&str],
+        &["agents", "show", "a"],
+        &["agents", "logs", "a"],
+    ] {
+        assert!(from_run(args).status.success(), "{args:?}");
+    }
 }

@@ -3,7 +3,7 @@
 use ralph_run::Runner;
 use test_support::wait_until;
 
-use crate::stage::{Stage, works};
+use crate::stage::{Stage, finishes, works};
 
 fn runner(stage: &Stage, run: &str) -> Runner {
     serde_json::from_value(stage.run_file(run)["runner"].clone()).unwrap()
@@ -94,6 +94,25 @@ fn work_begins_again_where_the_backend_cannot_resume_a_session() {
     let second = begun_after(Some(&first));
     assert!(stage.run_file(&second)["resumed_from"].is_null(), "{}", up.said());
     stage.says(&["agents", "stop", "a"]);
+}
+
+#[test]
+fn a_conversation_that_is_paused_continues_its_session() {
+    let stage = Stage::new(&finishes());
+    stage.says(&["agents", "create", "a", "--accepts-input", "-p", "Wait for me."]);
+    let _up = stage.up();
+    let first = stage.wait_for_work("a", None);
+    stage.says(&["agents", "pause", "a"]);
+    stage.wait_for("the pause", "a", |view| view["state"]["last_outcome"] == "paused");
+    assert_eq!(stage.run_file(&first)["reason"], "completed");
+    stage.says(&["agents", "start", "a"]);
+    let second = stage.wait_for_work("a", Some(&first));
+    assert_eq!(
+        stage.run_file(&second)["resumed_from"].as_str(),
+        Some(first.as_str())
+    );
+    stage.says(&["agents", "stop", "a"]);
+    assert_eq!(stage.show("a")["state"]["process_status"], "stopped");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! A workspace with a scripted agent, and `ralph agents up` in the background.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::dialect::Session;
@@ -138,6 +139,8 @@ impl Stage {
             .ralph(&["agents", "up"])
             .stdout(output.try_clone().unwrap())
             .stderr(output)
+            // As a shell starts it.
+            .process_group(0)
             .spawn()
             .unwrap();
         let up = Up {
@@ -167,9 +170,10 @@ impl Up {
         self.child.wait().unwrap();
     }
 
-    /// Ctrl-C. Gives the exit code.
+    /// Ctrl-C, which reaches the whole process group. Gives the exit code.
     pub(crate) fn interrupt(mut self) -> (Option<i32>, String) {
-        kill(i32::try_from(self.child.id()).unwrap(), Signal::INT);
+        let group = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process_group(group, Signal::INT).unwrap();
         let status = self.child.wait().unwrap();
         (status.code(), self.said())
     }

@@ -146,15 +146,15 @@ impl<R: Runs> Actions<R> {
 /// A last look before the start: whoever paused, stopped, restarted or deleted the agent meanwhile comes first.
 fn bar(read_agent: &ReadAgent, planned: &Agent) -> Option<StartFailure> {
     let message = match read_agent(&planned.name) {
-        Ok(Some(agent)) if agent.id != planned.id => "the agent was created anew".to_owned(),
+        Ok(Some(agent)) if agent.id != planned.id => "the agent was re-created".to_owned(),
         Ok(Some(agent)) if agent.desired != Desired::Active => {
-            format!("the agent was {} first", agent.desired)
+            format!("the agent was {} before it could start", agent.desired)
         }
         Ok(Some(agent)) if agent.start_number != planned.start_number => {
             "its work was asked for again".to_owned()
         }
         Ok(Some(_)) => return None,
-        Ok(None) => "the agent was deleted first".to_owned(),
+        Ok(None) => "the agent was deleted before it could start".to_owned(),
         Err(error) => error.to_string(),
     };
     Some(StartFailure {

@@ -64,13 +64,21 @@ impl<S: Storage, R: Runs> Reconciler<S, R> {
             // Its own limit was what was left of the day of its start, whenever its end is seen.
             .map(|entry| entry.state.used_on(run.counted_at));
         let cost_of_day = used.map(|used| used.cost).unwrap_or_default() + ended.cost;
-        let is_daily_limit_reached = agent.limits_per_day.cost.is_some_and(|limit| cost_of_day >= limit);
+        let is_daily_limit_reached = agent
+            .limits_per_day
+            .cost
+            .is_some_and(|limit| cost_of_day >= limit);
         let outcome = conclude(
             ended.reason.as_ref(),
             run,
             agent.accepts_input,
             is_daily_limit_reached,
         );
+        let outcome = match (outcome, ended.limit_until) {
+            // It was cut off while it waited for the reset, as by a reboot: the others of its account go on waiting.
+            (RunOutcome::Interrupted, Some(reset)) if now < reset => RunOutcome::UsageLimit,
+            (outcome, _) => outcome,
+        };
         let limit_until = (outcome == RunOutcome::UsageLimit).then(|| limit_until(ended, now));
         RunConclusion {
             run: run.id.clone(),

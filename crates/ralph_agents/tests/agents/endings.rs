@@ -103,3 +103,28 @@ async fn a_first_run_that_waits_for_the_usage_limit_holds_agents_that_name_its_b
     round(&mut reconciler, &world).await;
     assert_eq!(world.live("b"), None);
 }
+
+#[tokio::test]
+async fn a_reboot_while_a_run_waits_for_the_usage_limit_keeps_the_hold() {
+    let world = World::with([agent("a"), agent("b")]);
+    for name in ["a", "b"] {
+        world.change(name, |agent| agent.backend = Some("one".to_owned()));
+    }
+    world.change("b", |agent| agent.desired = Desired::Stopped);
+    let mut reconciler = world.reconciler();
+    round(&mut reconciler, &world).await;
+    let first = world.live("a").unwrap();
+    let reset = world.now() + jiff::SignedDuration::from_hours(1);
+    world.lock().end(&first, EndReason::Lost, Some(reset));
+    world.change("b", |agent| agent.start());
+    round(&mut reconciler, &world).await;
+    world.wait(60);
+    round(&mut reconciler, &world).await;
+    assert_eq!(world.lock().starts, 1);
+    assert_eq!(world.state("a").failures, 0);
+    world.wait(3_600);
+    round(&mut reconciler, &world).await;
+    let second = world.live("a").unwrap();
+    assert_eq!(world.lock().runs[&second].resumes.as_ref(), Some(&first));
+    assert!(world.live("b").is_some());
+}

@@ -73,6 +73,21 @@ fn an_agent_with_an_active_run_is_not_deleted() {
 }
 
 #[test]
+fn a_deletion_that_was_cut_off_does_not_lose_an_agent_at_work() {
+    let (folder, mut store) = store();
+    store.create(&agent("a")).unwrap();
+    store
+        .append(&name("a"), &counted("run-1"), Durability::Synced)
+        .unwrap();
+    let file = folder.path().join("state/agents/a/agent.json");
+    fs::rename(&file, file.with_extension("json.deleting")).unwrap();
+    let refused = store.create(&agent("a"));
+    assert!(matches!(refused, Err(StoreError::Taken(_))), "{refused:?}");
+    assert_eq!(store.load(&name("a")).unwrap().name, name("a"));
+    assert_eq!(store.state(&name("a")).unwrap().run.unwrap().id, "run-1");
+}
+
+#[test]
 fn an_agent_under_the_name_of_a_deleted_one_has_a_journal_of_its_own() {
     let (_folder, mut store) = store();
     store.create(&agent("a")).unwrap();

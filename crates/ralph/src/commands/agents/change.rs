@@ -29,13 +29,15 @@ pub(super) fn start(args: AgentStartArgs, home: &Home, out: &mut dyn Write) -> a
     let store = AgentStore::new(home.clone());
     let state = store.state(&args.name)?;
     let is_error = state.process_status == ProcessStatus::Error;
-    let has_run = state.run.is_some();
     let mut is_at_work = false;
     let prompt = args.prompt;
     let agent = store.update(&args.name, |agent| {
         let is_new_work = prompt.is_some();
-        // Otherwise the work that is under way would begin again after its end.
-        is_at_work = agent.desired == Desired::Active && has_run && !is_new_work;
+        // Otherwise the work that is under way, or waits for its next attempt, would begin again.
+        let is_open = agent.prompt.is_some() && state.closed_start < agent.start_number;
+        is_at_work = agent.desired == Desired::Active
+            && !is_new_work
+            && (state.run.is_some() || (is_open && !is_error));
         if is_at_work {
             return;
         }
@@ -48,8 +50,9 @@ pub(super) fn start(args: AgentStartArgs, home: &Home, out: &mut dyn Write) -> a
         }
     })?;
     let said = match is_at_work {
-        true => format!("agent {} is at work already", agent.name),
-        false => format!("agent {} is to work", agent.name),
+        true if state.run.is_some() => format!("agent {} is already running", agent.name),
+        true => format!("agent {} is already active; its work is not finished", agent.name),
+        false => format!("agent {} will start", agent.name),
     };
     report(out, args.json, &agent, &said)?;
     if !args.json {
@@ -70,7 +73,7 @@ pub(super) fn pause(args: &AgentPauseArgs, home: &Home, out: &mut dyn Write) -> 
         Desired::Stopped => format!("agent {} is stopped already", agent.name),
         Desired::Active | Desired::Paused => {
             format!(
-                "agent {} ends its turn and pauses; `ralph agents start {0}` continues",
+                "agent {} will pause after its turn; `ralph agents start {0}` continues",
                 agent.name
             )
         }

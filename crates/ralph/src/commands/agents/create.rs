@@ -36,11 +36,11 @@ pub struct AgentCreateArgs {
     #[arg(short = 'C', long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
 
-    /// Which agent [default: by the workspace's settings]
+    /// Backend [default: from the workspace's settings]
     #[arg(short, long, value_name = "NAME", value_parser = backend_parser())]
     pub backend: Option<BackendName>,
 
-    /// Its work; without a prompt it takes tasks
+    /// Its work
     #[arg(
         short,
         long,
@@ -74,7 +74,7 @@ pub struct AgentCreateArgs {
     #[arg(long, value_name = "LIST", value_parser = parse_names)]
     pub allowed_tools: Option<Names>,
 
-    /// Its runs are conversations that wait for messages
+    /// Its runs are conversations that wait for messages until `idle_timeout`
     #[arg(long)]
     pub accepts_input: bool,
 
@@ -91,7 +91,7 @@ pub struct AgentCreateArgs {
     #[arg(long, value_name = "USD", value_parser = parse_money)]
     pub max_cost_per_day: Option<MicroUsd>,
 
-    /// Limit of runs in a day (UTC) [default: none]
+    /// Run limit for a day (UTC) [default: none]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub max_runs_per_day: Option<u32>,
 
@@ -131,16 +131,19 @@ fn define(args: AgentCreateArgs, cwd: &Path) -> anyhow::Result<Agent> {
         .canonicalize()
         .with_context(|| format!("cannot use the workspace `{}`", workspace.display()))?;
     let prompt = match (args.prompt, &args.prompt_file) {
-        (Some(text), _) => Some(text),
+        (Some(text), _) => text,
         (None, Some(file)) => {
             let path = cwd.join(file);
             let text = std::fs::read_to_string(&path);
-            Some(text.with_context(|| format!("cannot read the prompt from `{}`", path.display()))?)
+            text.with_context(|| format!("cannot read the prompt from `{}`", path.display()))?
         }
-        (None, None) => None,
+        (None, None) => {
+            return Err(Failure::usage("an agent needs a prompt: add `--prompt` or `--prompt-file`").into());
+        }
     };
-    if let Some(prompt) = &prompt {
-        check_prompt(prompt)?;
+    check_prompt(&prompt)?;
+    if let Some(text) = &args.system_prompt {
+        check_secrets(text, "system prompt")?;
     }
     let mut agent = Agent::new(args.name, command_id(), workspace, Timestamp::now());
     agent.role = args.kind;
@@ -156,7 +159,7 @@ fn define(args: AgentCreateArgs, cwd: &Path) -> anyhow::Result<Agent> {
     agent.system_prompt = args.system_prompt;
     agent.allowed_tools = args.allowed_tools.map(|names| names.0).unwrap_or_default();
     agent.accepts_input = args.accepts_input;
-    agent.prompt = prompt;
+    agent.prompt = Some(prompt);
     agent.limits_per_day = DailyLimits {
         cost: args.max_cost_per_day,
         runs: args.max_runs_per_day,
@@ -175,10 +178,14 @@ pub(super) fn check_prompt(prompt: &str) -> Result<(), Failure> {
     if prompt.trim().is_empty() {
         return Err(Failure::usage("the prompt is empty"));
     }
-    match find_secret(prompt, std::iter::empty(), &[]) {
+    check_secrets(prompt, "prompt")
+}
+
+fn check_secrets(text: &str, what: &str) -> Result<(), Failure> {
+    match find_secret(text, std::iter::empty(), &[]) {
         None => Ok(()),
         Some(found) => Err(Failure::config(format!(
-            "the prompt contains {found}: remove it, because the prompt of an agent is stored"
+            "the {what} contains {found}: remove it, because the {what} of an agent is stored"
         ))),
     }
 }

@@ -10,7 +10,7 @@ use crate::commands::run::{
     RunArgs, Start, StartError, check_prompt, is_starting, session_of, start_detached, use_backend_of,
 };
 use crate::settings::values::Names;
-use crate::settings::{BackendName, SettingsLayer, open_file};
+use crate::settings::{BackendName, Origin, SETTINGS, Settings, SettingsLayer, open_file};
 use crate::trust::Policy;
 
 /// Beside `agent.json`, because the agent's program reads it from a file.
@@ -58,7 +58,7 @@ impl AgentRuns {
         if let Some(Resumed { run, file, .. }) = &resumed {
             use_backend_of(run, file, &mut settings).map_err(needs_person)?;
         }
-        settings.limits.cost = lower(settings.limits.cost, order.max_cost);
+        limit_cost(&mut settings, order.max_cost);
         check_prompt(&settings, Some(&order.prompt)).map_err(|failure| needs_person(failure.message))?;
         let start = Start {
             settings,
@@ -135,12 +135,28 @@ fn failure_of(error: StartError) -> StartFailure {
     }
 }
 
-/// The lower one of a limit of the settings and what is left of the day.
-fn lower(limit: Option<MicroUsd>, left: Option<MicroUsd>) -> Option<MicroUsd> {
-    match (limit, left) {
-        (Some(limit), Some(left)) => Some(limit.min(left)),
-        (limit, left) => limit.or(left),
+/// Lowers the cost limit to what is left of the day. It counts as given by a flag, so that a backend whose costs nobody
+/// knows is refused.
+fn limit_cost(settings: &mut Settings, left: Option<MicroUsd>) {
+    let Some(left) = left else { return };
+    let own = settings.limits.cost.unwrap_or(left);
+    settings.limits.cost = Some(own.min(left));
+    for setting in SETTINGS.iter().filter(|setting| setting.flag == "--max-cost") {
+        settings.origins.insert(setting.name().to_owned(), Origin::Flag);
     }
+}
+
+/// Runs name the kind of their backend (`claude_code`), agents the name that people type (`claude`). With one name for
+/// both, all agents of an account wait for its usage limit.
+fn with_typed_name(mut phase: RunPhase) -> RunPhase {
+    let typed =
+        |kind: &str| BackendName::try_from(kind.to_owned()).map_or_else(|_| kind.to_owned(), String::from);
+    match &mut phase {
+        RunPhase::Live(live) => live.backend = typed(&live.backend),
+        RunPhase::Ended(ended) => ended.backend = ended.backend.as_deref().map(typed),
+        RunPhase::Absent | RunPhase::Starting => {}
+    }
+    phase
 }
 
 #[async_trait]
@@ -152,14 +168,15 @@ impl Runs for AgentRuns {
     fn observe(&self, run: &str, now: Timestamp) -> RunPhase {
         let phase = self.local.observe(run, now);
         let directory = self.local.home().run(run);
-        match (&phase, directory) {
+        let phase = match (&phase, directory) {
             // Of a reconciler that was killed while it started the run.
             (RunPhase::Starting, Some(directory)) if !is_starting(&directory) => {
                 let _ = ralph_run::reconcile(self.local.home(), now);
                 self.local.observe(run, now)
             }
             _ => phase,
-        }
+        };
+        with_typed_name(phase)
     }
 
     async fn start(&self, order: &StartOrder) -> Result<(), StartFailure> {
@@ -179,5 +196,36 @@ impl Runs for AgentRuns {
 
     async fn close_input(&self, run: &str) -> Result<(), String> {
         self.local.close_input(run).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ralph_agents::{EndedRun, RunPhase};
+
+    use super::with_typed_name;
+
+    #[test]
+    fn a_run_has_the_backend_name_that_people_type() {
+        for (kind, typed) in [
+            ("claude_code", "claude"),
+            ("codex", "codex"),
+            ("of a newer version", "of a newer version"),
+        ] {
+            let ended = RunPhase::Ended(EndedRun {
+                reason: None,
+                message: None,
+                ended_at: None,
+                cost: agent_api::MicroUsd::ZERO,
+                backend: Some(kind.to_owned()),
+                session_id: None,
+                limit_until: None,
+            });
+            let phase = with_typed_name(ended);
+            assert!(
+                matches!(&phase, RunPhase::Ended(ended) if ended.backend.as_deref() == Some(typed)),
+                "{phase:?}"
+            );
+        }
     }
 }

@@ -94,6 +94,6 @@ fn what(view: &AgentView, now: Timestamp) -> String {
         (ProcessStatus::Error, _) => state.last_message.clone().unwrap_or_default(),
         (_, Some(_)) if state.closed_start >= agent.start_number => "idle".to_owned(),
         (_, Some(prompt)) => prompt.clone(),
-        (_, None) => "no prompt: takes tasks".to_owned(),
+        (_, None) => "no prompt".to_owned(),
     }
 }

@@ -37,7 +37,8 @@ pub(super) fn describe(event: &AgentEvent) -> String {
         }
         AgentEvent::StopRequested { run } => format!("stopping run {}", short(run)),
         AgentEvent::Recovered { run } => {
-            format!("run {} is healthy; earlier failures are cleared", short(run))
+            let run = short(run);
+            format!("run {run} is healthy; earlier failures are cleared unless its work fails")
         }
         AgentEvent::RunEnded(ended) => describe_end(ended),
         AgentEvent::TaskReleased { task, ending } => {

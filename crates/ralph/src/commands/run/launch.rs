@@ -229,7 +229,11 @@ fn spawn_runner(directory: &RunDirectory, start: &Start) -> anyhow::Result<Child
     );
     let file = private(&directory.path().join(REQUEST_FILE))?;
     serde_json::to_writer(&file, start)?;
-    let program = std::env::current_exe().context("cannot find this program")?;
+    let mut program = std::env::current_exe().context("cannot find this program")?;
+    if cfg!(target_os = "linux") && !program.exists() {
+        // An update has replaced it. This process still has the old one.
+        program = "/proc/self/exe".into();
+    }
     let mut command = Command::new(program);
     command
         .arg("__runner")
