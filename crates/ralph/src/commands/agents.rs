@@ -34,9 +34,9 @@ use crate::failure::Failure;
   ralph agents                    what they are doing
   ralph agents stop docs
 
-An agent is a named piece of work. Whatever interrupts it, `ralph agents up` starts
-it again where it stopped; `ralph service install` does that in the background.
-Agents whose work is done have no process and cost nothing."
+An agent is a named piece of work. Whatever interrupts it, `ralph agents up`
+starts it again where it stopped; `ralph service install` does that in the
+background. Agents whose work is done have no process and cost nothing."
 )]
 pub struct AgentsArgs {
     /// Print JSON
