@@ -73,7 +73,7 @@ fn state(index: usize, now: Timestamp) -> AgentState {
         start_number: 1,
         task: None,
         resumes: None,
-        why: "its prompt is not done".to_owned(),
+        why: "its work is not done".to_owned(),
     });
     let outcome = if index % 4 == 2 {
         RunOutcome::Interrupted
