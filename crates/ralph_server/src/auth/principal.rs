@@ -147,7 +147,7 @@ impl Principal {
             return self
                 .start_bounds(&actor)
                 .iter()
-                .try_for_each(|bound| bound.check_command(command));
+                .try_for_each(|bound| bound.check_command(command, self.is_unlimited()));
         }
         let detail = format!(
             "this needs a token with scope `{needed}`; yours has `{}`",

@@ -360,7 +360,7 @@ async fn launch(
     mut request: StartRun,
 ) -> Result<Response, Problem> {
     check(&request)?;
-    app.take_start()
+    app.take_start(principal)
         .map_err(|wait| rate_limited("too many runs are started at once", wait))?;
     let name = name.map(|Extension(RunName(id))| id);
     let permit = admit(app, principal, name.as_deref(), &mut request).await?;
@@ -368,10 +368,23 @@ async fn launch(
     // A run that is being started is not left half way if the client leaves.
     let started = tokio::spawn(async move {
         let name = name.as_deref().or(permit.run_id());
-        let id = app.launcher.start(name, request).await?;
-        app.wait_for_run(&id).await;
-        permit.started();
-        Ok::<_, LaunchError>(id)
+        match app.launcher.start(name, request).await {
+            Ok(id) => {
+                app.wait_for_run(&id).await;
+                Ok(id)
+            }
+            Err(error) => {
+                // A runner that has not reported in time may still do so.
+                let is_absent = match permit.run_id() {
+                    Some(run) => app.journals.presence(run).await.is_none(),
+                    None => true,
+                };
+                if is_absent {
+                    permit.failed();
+                }
+                Err(error)
+            }
+        }
     });
     match started.await {
         Ok(started) => created(&kept, &started?).await,
