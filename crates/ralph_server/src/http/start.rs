@@ -283,7 +283,7 @@ pub(super) async fn resume(
 ) -> Result<Response, Problem> {
     let run = app.run(&id).await?;
     if !run.activity.has_ended() {
-        let detail = "the run goes on: send it a message, or stop it first";
+        let detail = "the run has not ended: send it a message, or stop it first";
         return Err(Problem::new(ProblemCode::Busy, detail));
     }
     launch(
