@@ -45,7 +45,18 @@ impl Scope {
             | ControlCommand::SetPermissionMode {
                 mode: PermissionChoice::Bypass,
             } => Self::Start,
-            _ => Self::Steer,
+            ControlCommand::Send { .. }
+            | ControlCommand::EditMessage { .. }
+            | ControlCommand::WithdrawMessage { .. }
+            | ControlCommand::Answer { .. }
+            | ControlCommand::Interrupt
+            | ControlCommand::Stop
+            | ControlCommand::Kill
+            | ControlCommand::CloseInput
+            | ControlCommand::SetModel { .. }
+            | ControlCommand::SetPermissionMode { .. }
+            | ControlCommand::TopUp(_)
+            | ControlCommand::Status => Self::Steer,
         }
     }
 
@@ -67,7 +78,10 @@ pub(crate) fn grants_more(answer: &AnswerChoice) -> bool {
     match answer {
         AnswerChoice::Allow { grants } => !grants.is_empty(),
         AnswerChoice::AllowAlways => true,
-        _ => false,
+        AnswerChoice::AllowChanged { .. }
+        | AnswerChoice::Deny { .. }
+        | AnswerChoice::DenyAndInterrupt { .. }
+        | AnswerChoice::Answers { .. } => false,
     }
 }
 

@@ -21,7 +21,7 @@ use super::schema::{self, RunKind};
 use super::start_checks::{check, invalid};
 use crate::app::App;
 use crate::auth::Principal;
-use crate::launch::{AuthChoice, LaunchError, SessionStart, StartRun, TrustChoice};
+use crate::launch::{AuthChoice, SessionStart, StartRun, TrustChoice};
 use crate::problem::{Problem, ProblemCode};
 use crate::starts::admit;
 
