@@ -11,7 +11,7 @@ use ralph_store::{RunSummary, Store};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout_at};
 
-use crate::auth::{Auth, Bucket, Principal};
+use crate::auth::{Auth, Buckets, Principal};
 use crate::directory_probe::DirectoryProbe;
 use crate::http::{AccessLog, HiddenCursors, StartKeys};
 use crate::launch::Launcher;
@@ -54,7 +54,8 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// The server's version.
     pub version: &'static str,
-    start_rate: Mutex<Bucket>,
+    /// By token: who starts too many keeps nobody else from it.
+    start_rates: Mutex<Buckets<String>>,
     keys: Mutex<HashSet<String>>,
     pub(crate) directory_probe: DirectoryProbe,
     pub(crate) access_log: Arc<AccessLog>,
@@ -100,7 +101,7 @@ impl App {
             start_keys: StartKeys::in_state_directory(&parts.state_directory),
             starts: StartLedger::in_state_directory(&parts.state_directory),
             version: env!("CARGO_PKG_VERSION"),
-            start_rate: Mutex::new(Bucket::new(STARTS_AT_ONCE, START_EVERY)),
+            start_rates: Mutex::new(Buckets::new(STARTS_AT_ONCE, START_EVERY)),
             keys: Mutex::default(),
             directory_probe: DirectoryProbe::default(),
             hidden_cursors: HiddenCursors::default(),
@@ -164,9 +165,9 @@ impl App {
         }
     }
 
-    /// Takes one of the starts, or says how long to wait.
-    pub(crate) fn take_start(&self) -> Result<(), Duration> {
-        lock(&self.start_rate).take(Instant::now())
+    /// Takes one of the starts of a token and its sessions, or says how long to wait.
+    pub(crate) fn take_start(&self, principal: &Principal) -> Result<(), Duration> {
+        lock(&self.start_rates).take(principal.issuer_hex(), Instant::now())
     }
 
     /// Takes a key for as long as its request is being done; none if somebody has it.

@@ -471,3 +471,13 @@ fn lines_with_all_of_their_text_give_the_same_rows() {
     };
     assert_eq!(rows(&with), rows(&without));
 }
+
+#[test]
+fn a_cost_limit_that_was_raised_is_the_limit_of_the_run() {
+    let mut journal = Journal::begin();
+    journal.run("limit_raised", r#"{"limit":"iterations","to":7}"#);
+    let limit = |journal: &Journal| journal.fold().take().unwrap().summary.max_cost_micro_usd;
+    assert_eq!(limit(&journal), Some(10_000_000));
+    journal.run("limit_raised", r#"{"limit":"cost","to":15000000}"#);
+    assert_eq!(limit(&journal), Some(15_000_000));
+}

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::bucket::{Failures, Throttle};
+use super::bucket::{Buckets, Throttle};
 use super::clock::Clock;
 use super::error::AuthError;
 use super::hosts::Hosts;
-use super::principal::{Credential, Principal, Scope};
+use super::principal::{Credential, Principal};
 use super::secret::sha256;
 use super::sessions::{Issuer, NewSession, SessionEntry, SessionInfo, Sessions};
 use super::start_limits::ServerStartLimits;
@@ -20,6 +20,9 @@ use super::token_registry::{Refreshed, TokenRegistry};
 
 /// How often a server that nobody asks looks whether tokens were revoked. Each request looks, too.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(500);
+/// How many wrong secrets of one peer are looked at.
+const FAILURES_AT_ONCE: u32 = 20;
+const FAILURE_EVERY: Duration = Duration::from_secs(3);
 
 /// What a server needs to know to tell who may ask.
 #[derive(Debug, Clone)]
@@ -40,7 +43,8 @@ pub struct Auth {
     clock: Clock,
     start_limits: Arc<ServerStartLimits>,
     secrets: Mutex<Secrets>,
-    failures: Mutex<Failures>,
+    /// Wrong secrets, by peer.
+    failures: Mutex<Buckets<IpAddr>>,
     failure_log: Throttle,
 }
 
@@ -91,7 +95,7 @@ impl Auth {
             clock,
             start_limits: Arc::default(),
             secrets: Mutex::new(secrets),
-            failures: Mutex::default(),
+            failures: Mutex::new(Buckets::new(FAILURES_AT_ONCE, FAILURE_EVERY)),
             failure_log: Throttle::default(),
         })
     }
@@ -240,10 +244,11 @@ impl Auth {
         }
     }
 
-    /// The sessions that somebody may see: all with scope `admin`, otherwise those that the same token opened.
+    /// The sessions that somebody may see: all of them if it may do everything, otherwise those
+    /// that the same token opened.
     pub(crate) fn sessions_for(&self, principal: &Principal) -> Vec<SessionInfo> {
         let now = self.clock.now();
-        let issuer = (principal.scope < Scope::Admin).then_some(&principal.issuer);
+        let issuer = (!principal.is_unlimited()).then_some(&principal.issuer);
         self.secrets(now).sessions.list(issuer, now)
     }
 
@@ -254,8 +259,8 @@ impl Auth {
         is_chosen: impl Fn(&SessionEntry) -> bool,
     ) -> usize {
         let now = self.clock.now();
-        let is_admin = principal.scope == Scope::Admin;
-        let may_end = |session: &SessionEntry| is_admin || session.is_issued_by(&principal.issuer);
+        let may_end_all = principal.is_unlimited();
+        let may_end = |session: &SessionEntry| may_end_all || session.is_issued_by(&principal.issuer);
         self.secrets(now)
             .sessions
             .end(|session| may_end(session) && is_chosen(session), now)
@@ -272,7 +277,7 @@ impl Auth {
     /// can lock the user out.
     pub(crate) fn count_failure(&self, peer: IpAddr) -> Result<(), Duration> {
         let now = Instant::now();
-        let counted = lock(&self.failures).count(peer, now);
+        let counted = lock(&self.failures).take(peer, now);
         if counted.is_err() && self.failure_log.is_due(now) {
             tracing::warn!(%peer, "too many wrong secrets");
         }

@@ -1,14 +1,14 @@
-//! `Bucket`: a token-bucket rate limit. `Failures`: one for each peer, for wrong secrets. `Throttle`: a log message that
-//! others can cause is written once a minute.
+//! `Buckets`: a token-bucket rate limit for each peer or token. `Throttle`: a log message that others can cause is
+//! written once a minute.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Lets so many through at once, and then one every so often.
 #[derive(Debug, Clone)]
-pub(crate) struct Bucket {
+struct Bucket {
     most: u32,
     every: Duration,
     left: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    pub(crate) fn new(most: u32, every: Duration) -> Self {
+    fn new(most: u32, every: Duration) -> Self {
         Self {
             most,
             every,
@@ -26,7 +26,7 @@ impl Bucket {
     }
 
     /// Takes one, or says how long to wait.
-    pub(crate) fn take(&mut self, now: Instant) -> Result<(), Duration> {
+    fn take(&mut self, now: Instant) -> Result<(), Duration> {
         self.fill(now);
         if self.left > 0 {
             self.left -= 1;
@@ -60,29 +60,37 @@ impl Bucket {
     }
 }
 
-/// How many peers are remembered at once.
-const MAX_PEERS: usize = 1024;
-const FAILURES_AT_ONCE: u32 = 20;
-const FAILURE_EVERY: Duration = Duration::from_secs(3);
+/// How many keys are remembered at once. There are fewer tokens than that.
+const MAX_KEYS: usize = 1024;
 
-/// Wrong secrets, by peer.
-#[derive(Debug, Default)]
-pub(super) struct Failures {
-    peers: HashMap<IpAddr, Bucket>,
+/// A bucket for each key.
+#[derive(Debug)]
+pub(crate) struct Buckets<K> {
+    most: u32,
+    every: Duration,
+    known: HashMap<K, Bucket>,
 }
 
-impl Failures {
-    /// Counts one more, or says how long to wait.
-    pub(super) fn count(&mut self, peer: IpAddr, now: Instant) -> Result<(), Duration> {
-        if self.peers.len() >= MAX_PEERS && !self.peers.contains_key(&peer) {
-            self.peers.retain(|_, bucket| !bucket.is_full(now));
-            if self.peers.len() >= MAX_PEERS {
-                return Err(FAILURE_EVERY);
+impl<K: Eq + Hash> Buckets<K> {
+    pub(crate) fn new(most: u32, every: Duration) -> Self {
+        Self {
+            most,
+            every,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Takes one of this key, or says how long to wait.
+    pub(crate) fn take(&mut self, key: K, now: Instant) -> Result<(), Duration> {
+        if self.known.len() >= MAX_KEYS && !self.known.contains_key(&key) {
+            self.known.retain(|_, bucket| !bucket.is_full(now));
+            if self.known.len() >= MAX_KEYS {
+                return Err(self.every);
             }
         }
-        self.peers
-            .entry(peer)
-            .or_insert_with(|| Bucket::new(FAILURES_AT_ONCE, FAILURE_EVERY))
+        self.known
+            .entry(key)
+            .or_insert_with(|| Bucket::new(self.most, self.every))
             .take(now)
     }
 }
@@ -108,7 +116,7 @@ impl Throttle {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bucket, Failures, MAX_PEERS, Throttle};
+    use super::{Bucket, Buckets, MAX_KEYS, Throttle};
     use std::net::{IpAddr, Ipv4Addr};
     use std::time::{Duration, Instant};
 
@@ -137,10 +145,18 @@ mod tests {
     #[test]
     fn many_peers_take_no_more_room() {
         let now = Instant::now();
-        let mut failures = Failures::default();
+        let mut buckets = Buckets::new(20, Duration::from_secs(3));
         for number in 0..5000_u32 {
-            let _ = failures.count(IpAddr::V4(Ipv4Addr::from(number)), now);
+            let _ = buckets.take(IpAddr::V4(Ipv4Addr::from(number)), now);
         }
-        assert_eq!(failures.peers.len(), MAX_PEERS);
+        assert_eq!(buckets.known.len(), MAX_KEYS);
+    }
+
+    #[test]
+    fn who_takes_all_takes_none_from_others() {
+        let now = Instant::now();
+        let mut buckets = Buckets::new(1, Duration::from_secs(1));
+        assert!(buckets.take("a", now).is_ok() && buckets.take("a", now).is_err());
+        assert!(buckets.take("b", now).is_ok());
     }
 }

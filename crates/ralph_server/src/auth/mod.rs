@@ -16,7 +16,7 @@ mod token_file;
 mod token_registry;
 
 pub use authenticator::{Auth, AuthOptions};
-pub(crate) use bucket::{Bucket, Throttle};
+pub(crate) use bucket::{Buckets, Throttle};
 pub use error::AuthError;
 pub(crate) use hosts::{Origin, only};
 pub use lifetime::SessionGuard;

@@ -45,7 +45,18 @@ impl Scope {
             | ControlCommand::SetPermissionMode {
                 mode: PermissionChoice::Bypass,
             } => Self::Start,
-            _ => Self::Steer,
+            ControlCommand::Send { .. }
+            | ControlCommand::EditMessage { .. }
+            | ControlCommand::WithdrawMessage { .. }
+            | ControlCommand::Answer { .. }
+            | ControlCommand::Interrupt
+            | ControlCommand::Stop
+            | ControlCommand::Kill
+            | ControlCommand::CloseInput
+            | ControlCommand::SetModel { .. }
+            | ControlCommand::SetPermissionMode { .. }
+            | ControlCommand::TopUp(_)
+            | ControlCommand::Status => Self::Steer,
         }
     }
 
@@ -67,7 +78,10 @@ pub(crate) fn grants_more(answer: &AnswerChoice) -> bool {
     match answer {
         AnswerChoice::Allow { grants } => !grants.is_empty(),
         AnswerChoice::AllowAlways => true,
-        _ => false,
+        AnswerChoice::AllowChanged { .. }
+        | AnswerChoice::Deny { .. }
+        | AnswerChoice::DenyAndInterrupt { .. }
+        | AnswerChoice::Answers { .. } => false,
     }
 }
 
@@ -147,7 +161,7 @@ impl Principal {
             return self
                 .start_bounds(&actor)
                 .iter()
-                .try_for_each(|bound| bound.check_command(command));
+                .try_for_each(|bound| bound.check_command(command, self.is_unlimited()));
         }
         let detail = format!(
             "this needs a token with scope `{needed}`; yours has `{}`",

@@ -68,7 +68,9 @@ fn overwrite(path: &Path, token: &str) -> io::Result<()> {
     if !is_file || is_exposed(&file)? {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    file.write_all(format!("{token}\n").as_bytes())?;
+    let line = format!("{token}\n");
+    file.write_all(line.as_bytes())?;
+    file.set_len(line.len() as u64)?;
     file.sync_all()
 }
 

@@ -240,6 +240,10 @@ impl TokenFile {
 
     fn overwrite(&self, bytes: &[u8]) -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).open(&self.path)?;
+        // On a full disk, more than is there would be cut off half way.
+        if bytes.len() as u64 > file.metadata()?.len() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         file.write_all(bytes)?;
         file.set_len(bytes.len() as u64)?;
         file.sync_all()

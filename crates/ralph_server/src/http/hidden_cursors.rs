@@ -8,8 +8,8 @@ use ralph_store::Cursor;
 
 use crate::auth::Principal;
 
-/// The oldest make room for new ones.
-const MAX_CURSORS: usize = 1024;
+/// How many are kept of one token. The oldest make room for new ones.
+const MAX_CURSORS: usize = 64;
 
 /// A cursor of a search has numbers of records in the whole index, from which one could read how much there is of other
 /// workspaces. So a confined client is given a name for it. A name is forgotten when the server ends.
@@ -37,8 +37,12 @@ impl HiddenCursors {
         let name = format!("{first:016x}{second:016x}");
         let mut kept = self.lock();
         kept.retain(|known| known.name != name);
-        if kept.len() >= MAX_CURSORS {
-            kept.pop_front();
+        // A token pushes out its own ones only.
+        let is_own = |known: &Kept| known.issuer == issuer;
+        if kept.iter().filter(|known| is_own(known)).count() >= MAX_CURSORS
+            && let Some(oldest) = kept.iter().position(is_own)
+        {
+            kept.remove(oldest);
         }
         kept.push_back(Kept {
             name: name.clone(),

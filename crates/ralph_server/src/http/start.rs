@@ -21,7 +21,7 @@ use super::schema::{self, RunKind};
 use super::start_checks::{check, invalid};
 use crate::app::App;
 use crate::auth::Principal;
-use crate::launch::{AuthChoice, LaunchError, SessionStart, StartRun, TrustChoice};
+use crate::launch::{AuthChoice, SessionStart, StartRun, TrustChoice};
 use crate::problem::{Problem, ProblemCode};
 use crate::starts::admit;
 
@@ -283,7 +283,7 @@ pub(super) async fn resume(
 ) -> Result<Response, Problem> {
     let run = app.run(&id).await?;
     if !run.activity.has_ended() {
-        let detail = "the run goes on: send it a message, or stop it first";
+        let detail = "the run has not ended: send it a message, or stop it first";
         return Err(Problem::new(ProblemCode::Busy, detail));
     }
     launch(
@@ -360,7 +360,7 @@ async fn launch(
     mut request: StartRun,
 ) -> Result<Response, Problem> {
     check(&request)?;
-    app.take_start()
+    app.take_start(principal)
         .map_err(|wait| rate_limited("too many runs are started at once", wait))?;
     let name = name.map(|Extension(RunName(id))| id);
     let permit = admit(app, principal, name.as_deref(), &mut request).await?;
@@ -368,10 +368,23 @@ async fn launch(
     // A run that is being started is not left half way if the client leaves.
     let started = tokio::spawn(async move {
         let name = name.as_deref().or(permit.run_id());
-        let id = app.launcher.start(name, request).await?;
-        app.wait_for_run(&id).await;
-        permit.started();
-        Ok::<_, LaunchError>(id)
+        match app.launcher.start(name, request).await {
+            Ok(id) => {
+                app.wait_for_run(&id).await;
+                Ok(id)
+            }
+            Err(error) => {
+                // A runner that has not reported in time may still do so.
+                let is_absent = match permit.run_id() {
+                    Some(run) => app.journals.presence(run).await.is_none(),
+                    None => true,
+                };
+                if is_absent {
+                    permit.failed();
+                }
+                Err(error)
+            }
+        }
     });
     match started.await {
         Ok(started) => created(&kept, &started?).await,

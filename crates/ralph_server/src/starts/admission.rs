@@ -14,12 +14,13 @@ use crate::auth::{Principal, StartBound};
 use crate::launch::{SessionStart, StartRun};
 use crate::problem::{Problem, ProblemCode};
 
-/// A run that may be started. It counts as live until it is on the board, or its start has failed.
+/// A run that may be started. It counts as live until the start is over, and for its token ever after, unless the start
+/// has failed: one that is cut off may have left a run.
 pub(crate) struct StartPermit {
     app: Arc<App>,
     /// What the run must be called, so that it is known before it is there.
     run: Option<String>,
-    has_started: bool,
+    has_failed: bool,
 }
 
 impl StartPermit {
@@ -27,16 +28,16 @@ impl StartPermit {
         self.run.as_deref()
     }
 
-    /// The run is there.
-    pub(crate) fn started(mut self) {
-        self.has_started = true;
+    /// There is no run.
+    pub(crate) fn failed(mut self) {
+        self.has_failed = true;
     }
 }
 
 impl Drop for StartPermit {
     fn drop(&mut self) {
         if let Some(run) = &self.run {
-            self.app.starts.finish(run, self.has_started);
+            self.app.starts.finish(run, self.has_failed);
         }
     }
 }
@@ -75,7 +76,7 @@ pub(crate) async fn admit(
     Ok(StartPermit {
         app: Arc::clone(app),
         run,
-        has_started: false,
+        has_failed: false,
     })
 }
 
@@ -181,8 +182,8 @@ fn default_mode(bounds: &[StartBound<'_>]) -> Result<Option<PermissionChoice>, P
     match common {
         Some(mode) => Ok(Some(mode)),
         None => {
-            let detail =
-                "the token and the server have no permission mode in common: ask whoever made the token";
+            let detail = "the token and the server have no permission mode in common: create a token with one of the modes that the \
+                 server allows";
             Err(Problem::new(ProblemCode::PermissionModeNotAllowed, detail))
         }
     }

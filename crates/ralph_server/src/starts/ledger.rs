@@ -95,11 +95,11 @@ impl StartLedger {
         Ok(())
     }
 
-    /// The run is there, or it is not: then it never was.
-    pub(super) fn finish(&self, run: &str, has_started: bool) {
+    /// The start is over. A run that failed to start is forgotten.
+    pub(super) fn finish(&self, run: &str, has_failed: bool) {
         let mut state = self.lock();
         state.starting.retain(|starting| starting.run != run);
-        if has_started {
+        if !has_failed {
             return;
         }
         let Some(entries) = &mut state.entries else {
@@ -170,8 +170,8 @@ mod tests {
             ledger.begin(starting(run), Some(token), |_| false).unwrap();
         }
         assert_eq!(ledger.starting().len(), 3);
-        ledger.finish("a", true);
-        ledger.finish("b", false);
+        ledger.finish("a", false);
+        ledger.finish("b", true);
         assert_eq!(ledger.starting().len(), 1);
         let again = StartLedger::in_state_directory(directory.path());
         let runs = again.runs_of("1").unwrap();

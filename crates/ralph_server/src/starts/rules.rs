@@ -12,12 +12,13 @@ use crate::problem::{Problem, ProblemCode, ReachedLimit};
 
 impl StartBound<'_> {
     /// Whether a command keeps a run within the limits. Otherwise a start within them could leave them a moment later.
-    pub(crate) fn check_command(&self, command: &ControlCommand) -> Result<(), Problem> {
+    pub(crate) fn check_command(&self, command: &ControlCommand, is_owner: bool) -> Result<(), Problem> {
         match command {
             ControlCommand::SetPermissionMode { mode } => self.check_mode(*mode),
-            // What is granted can be a mode, or every use of a tool. The owner of a server reads what each grant is.
+            // What is granted can be a mode, or every use of a tool. The owner of a server is
+            // shown what each grant is.
             ControlCommand::Answer { answer, .. }
-                if matches!(self.holder, Holder::Token(_))
+                if !(is_owner && self.is_of_server())
                     && grants_more(answer)
                     && !self.limits.allows_mode(PermissionChoice::Bypass) =>
             {
@@ -29,11 +30,17 @@ impl StartBound<'_> {
                 Err(Problem::new(ProblemCode::PermissionModeNotAllowed, detail).in_field("/grants"))
             }
             ControlCommand::TopUp(amounts) if amounts.cost.is_some() && self.limits.has_cost_ceiling() => {
-                let detail = format!(
-                    "{} has a cost ceiling, so the cost limit of a run cannot be raised with it: use a token without \
-                     one, or `ralph top-up`",
-                    self.holder
-                );
+                let detail = match self.holder {
+                    Holder::Token(name) => format!(
+                        "{name} has a cost ceiling, so it cannot raise the cost limit of a run: use a token without a \
+                         ceiling, or `ralph top-up`"
+                    ),
+                    Holder::Server => {
+                        "this server has a cost ceiling, so it does not raise the cost limit of a run: \
+                                       use `ralph top-up`"
+                            .to_owned()
+                    }
+                };
                 Err(Problem::new(ProblemCode::CostCeiling, detail).in_field("/cost_micro_usd"))
             }
             _ => Ok(()),
@@ -61,10 +68,10 @@ impl StartBound<'_> {
         }
         let modes = self.limits.permission_modes.iter().map(|mode| word(*mode));
         let detail = format!(
-            "{} allows the permission mode {}, not {}: choose one of those",
+            "{} does not allow the permission mode {}: choose {}",
             self.holder,
-            join(modes, "or"),
-            word(mode)
+            word(mode),
+            join(modes, "or")
         );
         Err(Problem::new(ProblemCode::PermissionModeNotAllowed, detail).in_field("/permission_mode"))
     }
@@ -244,10 +251,29 @@ mod tests {
         let granted = answer(AnswerChoice::Allow {
             grants: vec![GrantId::new("g")],
         });
-        assert!(bound(&limits).check_command(&granted).is_err());
+        assert!(bound(&limits).check_command(&granted, true).is_err());
         let once = answer(AnswerChoice::allow_once());
-        assert!(bound(&limits).check_command(&once).is_ok());
-        assert!(bound(&StartLimits::default()).check_command(&granted).is_ok());
+        assert!(bound(&limits).check_command(&once, false).is_ok());
+        let unlimited = StartLimits::default();
+        assert!(bound(&unlimited).check_command(&granted, false).is_ok());
+    }
+
+    #[test]
+    fn only_the_owner_gives_permissions_that_last_under_the_limits_of_a_server() {
+        let limits = StartLimits {
+            permission_modes: vec![PermissionChoice::Ask],
+            ..StartLimits::default()
+        };
+        let of_server = StartBound {
+            holder: Holder::Server,
+            ..bound(&limits)
+        };
+        let granted = ControlCommand::Answer {
+            request: RequestId::new("r"),
+            answer: AnswerChoice::AllowAlways,
+        };
+        assert!(of_server.check_command(&granted, true).is_ok());
+        assert!(of_server.check_command(&granted, false).is_err());
     }
 
     #[test]

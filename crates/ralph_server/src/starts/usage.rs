@@ -41,6 +41,8 @@ impl Figures {
     /// If the costs of today are needed and the index is away: nobody may spend more because of that.
     pub(super) async fn read(app: &App, needs_costs: bool) -> Result<Self, Problem> {
         let unreadable = |error| Problem::internal("cannot list the active runs", &error);
+        // Before the active ones: a start that is done meanwhile is then in both lists, and not in none.
+        let mut starting = app.starts.starting();
         let active = app.journals.active().await.map_err(unreadable)?;
         let mut live = HashMap::new();
         for run in active {
@@ -58,12 +60,11 @@ impl Figures {
             }
         }
         let midnight = midnight_before(Timestamp::now());
-        let starting = app.starts.starting();
+        // Of a run without a record, only its start says what it may cost.
+        starting.retain(|starting| live.get(&starting.run).is_none_or(Option::is_none));
+        live.retain(|run, _| !starting.iter().any(|starting| starting.run == *run));
         let mut figures = Self {
-            starting: starting
-                .into_iter()
-                .filter(|starting| !live.contains_key(&starting.run))
-                .collect(),
+            starting,
             live,
             today: HashMap::new(),
             midnight,

@@ -136,8 +136,25 @@ async fn sessions_are_listed_and_ended_one_by_one_and_all_at_once() {
 async fn a_token_without_admin_sees_and_ends_only_its_own_sessions() {
     let stage = Stage::new().await;
     let token = stage.token_named("phone", Scope::Read);
+    sees_and_ends_only_its_own_sessions(&stage, &token).await;
+}
+
+#[tokio::test]
+async fn a_token_that_is_confined_to_workspaces_sees_and_ends_only_its_own_sessions() {
+    let stage = Stage::new().await;
+    let token = stage.token_with(NewToken {
+        name: "there".to_owned(),
+        scope: Scope::Admin,
+        workspaces: vec![stage.directory.path().to_owned()],
+        limits: StartLimits::default(),
+        expires_at: None,
+    });
+    sees_and_ends_only_its_own_sessions(&stage, &token).await;
+}
+
+async fn sees_and_ends_only_its_own_sessions(stage: &Stage, token: &str) {
     let owner = format!("Bearer {}", stage.log_in().await);
-    let own = bearer_of(&log_in(&stage, &json!({"token": token[7..]})).await);
+    let own = bearer_of(&log_in(stage, &json!({"token": token[7..]})).await);
     let headers = [("authorization", own.as_str())];
     let list = stage
         .ask("GET", "/api/v1/login-sessions", &headers, "")
@@ -152,7 +169,7 @@ async fn a_token_without_admin_sees_and_ends_only_its_own_sessions() {
         204
     );
     assert_eq!(
-        (status(&stage, &own).await, status(&stage, &owner).await),
+        (status(stage, &own).await, status(stage, &owner).await),
         (401, 200)
     );
 }

@@ -11,7 +11,7 @@ use ralph_server::{NewToken, Scope, ServerStartLimits, StartLimits};
 use serde_json::{Value, json};
 
 use crate::client::Answer;
-use crate::stage::{Stage, ended};
+use crate::stage::{Gate, Stage, ended};
 
 fn token(stage: &Stage, limits: StartLimits, workspaces: Vec<PathBuf>) -> String {
     stage.token_with(NewToken {
@@ -307,6 +307,47 @@ async fn the_runs_of_a_day_cost_no_more_than_their_token_allows_live_ones_includ
     end(&stage, first.json()["id"].as_str().unwrap(), &[used]).await;
     let third = start(&stage, &bearer, &json!({})).await;
     assert_eq!((third.status, ceiling()), (201, Some(3_000_000)), "{third:?}");
+}
+
+#[tokio::test]
+async fn a_run_that_has_a_directory_and_no_records_yet_counts_with_what_it_may_cost() {
+    let stage = live_stage().await;
+    let limits = StartLimits {
+        max_day_cost_micro_usd: Some(10_000_000),
+        ..StartLimits::default()
+    };
+    let bearer = token(&stage, limits, Vec::new());
+    let gate = Arc::new(Gate::default());
+    *stage.launcher.occupied.lock().unwrap() = Some(stage.home.clone());
+    *stage.launcher.gate.lock().unwrap() = Some(Arc::clone(&gate));
+    let wanted = json!({"limits": {"cost_micro_usd": 7_000_000}});
+    let second = async {
+        gate.begun.notified().await;
+        *stage.launcher.gate.lock().unwrap() = None;
+        start(&stage, &bearer, &wanted).await
+    };
+    let answer = tokio::select! {
+        answer = second => answer,
+        first = start(&stage, &bearer, &wanted) => panic!("the first one is not ready yet: {first:?}"),
+    };
+    assert_eq!(answer.problem(), (403, "cost_ceiling".into()));
+    assert_eq!(answer.json()["limit"]["current"], 7_000_000);
+}
+
+#[tokio::test]
+async fn starts_of_one_token_take_none_from_another() {
+    let stage = Stage::new().await;
+    let limits = StartLimits {
+        max_live_runs: Some(0),
+        ..StartLimits::default()
+    };
+    let bearer = token(&stage, limits, Vec::new());
+    let mut codes = Vec::new();
+    for _ in 0..70 {
+        codes.push(start(&stage, &bearer, &json!({})).await.status);
+    }
+    assert!(codes.contains(&409) && codes.contains(&429), "{codes:?}");
+    assert_eq!(start(&stage, &stage.bearer(), &json!({})).await.status, 201);
 }
 
 #[tokio::test]

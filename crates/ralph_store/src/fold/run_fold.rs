@@ -3,7 +3,7 @@
 use agent_api::{Body, ItemId, Part, RunUsage, Usage};
 use jiff::Timestamp;
 use ralph_run::model::{Change, Message};
-use ralph_run::{EndReason, Open, Record, RunBody, RunEnded, RunEvent, Totals, UsageStep};
+use ralph_run::{EndReason, LimitKind, Open, Record, RunBody, RunEnded, RunEvent, Totals, UsageStep};
 use serde::Deserialize;
 
 use super::approvals::Approvals;
@@ -281,6 +281,12 @@ impl RunFold {
         };
         if let RunEvent::Run(RunBody::RunEnded(ended)) = &record.event {
             self.settle_run(ended, stamp);
+        }
+        if let RunEvent::Run(RunBody::LimitRaised(raised)) = &record.event
+            && raised.limit.known() == Some(&LimitKind::Cost)
+            && let Some(summary) = &mut self.summary
+        {
+            summary.max_cost_micro_usd = Some(raised.to);
         }
         let changes = self.state.model.apply(record);
         if let RunEvent::Run(body) = &record.event {

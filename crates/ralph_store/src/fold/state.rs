@@ -7,7 +7,7 @@ use super::settled_usage::SettledUsage;
 use crate::rows::SignedTokens;
 
 /// Raise it when the fold gives other rows or summaries for the same journal: what an older fold indexed is read again.
-pub(crate) const FOLD_VERSION: u32 = 3;
+pub(crate) const FOLD_VERSION: u32 = 4;
 
 /// Kept with the run, as JSON. One of another version is not continued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
