@@ -88,6 +88,15 @@ pub struct Card<'a> {
     pub dependents: usize,
 }
 
+/// A task that is not merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held<'a> {
+    pub(crate) task: &'a TaskId,
+    pub(crate) touches: &'a [String],
+    /// The work is finished; otherwise its run still works on it.
+    pub(crate) is_review: bool,
+}
+
 /// Several tasks that failed in the same way: something is wrong that is not about one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepeatedFailure {
@@ -100,6 +109,8 @@ pub struct Board<'a> {
     pub backlog: &'a Backlog,
     pub limits: Limits,
     cards: BTreeMap<&'a TaskId, Card<'a>>,
+    /// Claims of runs that work on tasks without a card: the file is gone or has errors.
+    orphans: Vec<&'a Claim>,
     repeated_failure: Option<RepeatedFailure>,
 }
 
@@ -137,6 +148,11 @@ impl<'a> Board<'a> {
             backlog,
             limits,
             repeated_failure: repeated_failure(&cards, limits.max_same_failures),
+            orphans: claims
+                .iter()
+                .filter(|(id, claim)| claim.is_held() && !cards.contains_key(id))
+                .map(|(_, claim)| claim)
+                .collect(),
             cards,
         };
         board.hold_back();
@@ -145,7 +161,7 @@ impl<'a> Board<'a> {
 
     /// Says of ready tasks why they cannot start now.
     fn hold_back(&mut self) {
-        let unmerged: Vec<&Task> = self.unmerged().map(|card| card.task).collect();
+        let unmerged: Vec<Held<'a>> = self.unmerged().collect();
         let is_review_full = self.limits.max_review.filter(|limit| unmerged.len() >= *limit);
         for card in self
             .cards
@@ -153,9 +169,9 @@ impl<'a> Board<'a> {
             .filter(|card| card.column == Column::Ready)
         {
             let overlap = unmerged.iter().find_map(|other| {
-                let (touches, other_touches) = first_overlap(&card.task.touches, &other.touches)?;
+                let (touches, other_touches) = first_overlap(&card.task.touches, other.touches)?;
                 Some(NotStarted::Overlaps {
-                    task: other.id.clone(),
+                    task: other.task.clone(),
                     touches: touches.to_owned(),
                     other_touches: other_touches.to_owned(),
                 })
@@ -184,10 +200,30 @@ impl<'a> Board<'a> {
         self.cards().filter(move |card| card.column == column)
     }
 
-    /// Tasks that a run works on or that wait to be merged.
-    pub(crate) fn unmerged(&self) -> impl Iterator<Item = &Card<'a>> {
-        self.cards()
-            .filter(|card| matches!(card.column, Column::Doing | Column::Review))
+    /// Claims of runs that work on tasks whose files are gone or have errors.
+    pub fn orphans(&self) -> &[&'a Claim] {
+        &self.orphans
+    }
+
+    /// Tasks that a run works on or that wait to be merged, whether or not they have a card.
+    pub(crate) fn unmerged(&self) -> impl Iterator<Item = Held<'a>> {
+        let cards = self.cards.values().filter_map(|card| {
+            Some(Held {
+                task: &card.task.id,
+                touches: &card.task.touches,
+                is_review: match card.column {
+                    Column::Doing => false,
+                    Column::Review => true,
+                    Column::Todo | Column::Ready | Column::Done | Column::Blocked => return None,
+                },
+            })
+        });
+        let orphans = self.orphans.iter().map(|claim| Held {
+            task: &claim.task,
+            touches: &claim.touches,
+            is_review: claim.state == ClaimState::Review,
+        });
+        cards.chain(orphans)
     }
 
     /// The tasks that can be worked on, the first one first: the most urgent, counting what waits for them, then those
@@ -217,8 +253,20 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn place(&self, task: &Task) -> (Column, Option<NotStarted>) {
+        let claim = self.claims.get(&task.id);
+        // A run has it, whatever its file says by now. Only the merge ends that.
+        if let Some(claim) = claim.filter(|_| self.is_held(&task.id)) {
+            return match claim.state {
+                ClaimState::Review => (Column::Review, None),
+                ClaimState::Doing | ClaimState::Released => (Column::Doing, None),
+            };
+        }
         if let Some(message) = self.backlog.invalid(&task.id) {
             let message = message.to_owned();
+            return (Column::Todo, Some(NotStarted::Invalid { message }));
+        }
+        if let Some(file) = self.backlog.broken_part(&task.id) {
+            let message = format!("`{file}`, which is a part of it, has errors");
             return (Column::Todo, Some(NotStarted::Invalid { message }));
         }
         if self.is_done(&task.id) {
@@ -226,12 +274,6 @@ impl Maker<'_> {
         }
         if !self.backlog.children(&task.id).is_empty() {
             return self.place_parent(task);
-        }
-        let claim = self.claims.get(&task.id);
-        match claim.map(|claim| claim.state) {
-            Some(ClaimState::Doing) => return (Column::Doing, None),
-            Some(ClaimState::Review) => return (Column::Review, None),
-            Some(ClaimState::Released) | None => {}
         }
         if let Some(blocked) = self.blocked(task) {
             return (Column::Blocked, Some(blocked));
@@ -246,11 +288,13 @@ impl Maker<'_> {
         if matches!(self.base, Base::Commit(_)) && self.base.task(&task.id).is_none() {
             return (Column::Todo, Some(NotStarted::NotCommitted));
         }
-        let waits: Vec<Dependency> = self
-            .backlog
-            .dependencies(&task.id)
-            .into_iter()
+        // A run that works on a task above it may do the work of this one as well.
+        let ancestors = self.backlog.ancestors(&task.id).into_iter();
+        let held = ancestors.filter(|id| self.is_held(id));
+        let dependencies = self.backlog.dependencies(&task.id).into_iter();
+        let waits: Vec<Dependency> = dependencies
             .filter(|id| !self.is_merged(id))
+            .chain(held)
             .map(|id| Dependency {
                 is_uncommitted: self.is_done(&id),
                 id,
@@ -260,6 +304,11 @@ impl Maker<'_> {
             true => (Column::Ready, None),
             false => (Column::Todo, Some(NotStarted::WaitsFor { tasks: waits })),
         }
+    }
+
+    /// Whether a run has it and the work is not merged.
+    fn is_held(&self, id: &TaskId) -> bool {
+        self.claims.get(id).is_some_and(Claim::is_held) && !self.is_merged(id)
     }
 
     fn place_parent(&self, task: &Task) -> (Column, Option<NotStarted>) {
@@ -296,7 +345,7 @@ impl Maker<'_> {
         };
         let leaves = self.backlog.leaves(id);
         // Tasks that are their own ancestors have none.
-        !leaves.is_empty() && leaves.iter().all(is_done)
+        self.backlog.broken_part(id).is_none() && !leaves.is_empty() && leaves.iter().all(is_done)
     }
 
     /// Whether the base commit says that it is done, and nobody has opened it again.

@@ -37,6 +37,8 @@ pub struct ParsedFile {
     pub file: String,
     pub id: Option<TaskId>,
     pub task: Option<Task>,
+    /// The task that it is a part of, even if the file has errors. In a merge conflict there can be two.
+    pub parents: Vec<TaskId>,
     pub problems: Vec<Problem>,
 }
 
@@ -47,6 +49,7 @@ impl ParsedFile {
             file: file.to_owned(),
             id: id_of_name(file),
             task: None,
+            parents: Vec::new(),
             problems: vec![Problem::error(file, at, message)],
         }
     }
@@ -60,13 +63,27 @@ pub fn parse_task(file: &str, text: &str) -> ParsedFile {
     };
     let task = reader.read(text);
     let id = task.as_ref().map(|task| task.id.clone());
+    let parents = match task.as_ref().and_then(|task| task.parent.as_ref()) {
+        Some(parent) => vec![parent.id.clone()],
+        None => named_parents(text),
+    };
     let has_error = reader.problems.iter().any(Problem::is_error);
     ParsedFile {
         file: file.to_owned(),
         id: id.or_else(|| id_of_name(file)),
         task: task.filter(|_| !has_error),
+        parents,
         problems: reader.problems,
     }
+}
+
+/// The parents that the lines of a file name, however broken its front matter is.
+fn named_parents(text: &str) -> Vec<TaskId> {
+    let values = text.lines().filter_map(|line| line.strip_prefix("parent:"));
+    let words = values.filter_map(|value| value.split_whitespace().next());
+    words
+        .filter_map(|word| word.trim_matches(['"', '\'']).parse().ok())
+        .collect()
 }
 
 /// The id that a file name begins with.

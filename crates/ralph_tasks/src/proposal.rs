@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::backlog::Backlog;
 use crate::draft::Draft;
 use crate::id::TaskId;
-use crate::parse::parse_task;
+use crate::parse::{ParsedFile, parse_task};
 use crate::problem::Problem;
 use crate::task::Task;
 
@@ -223,10 +223,19 @@ impl Reader<'_> {
             .map(|draft| parse_task(&draft.file(), &draft.render()))
             .collect();
         let own: Vec<&str> = parsed.iter().map(|file| file.file.as_str()).collect();
-        let existing = self.backlog.tasks().map(|task| crate::parse::ParsedFile {
+        let existing = self.backlog.tasks().map(|task| ParsedFile {
             file: task.file.clone(),
             id: Some(task.id.clone()),
             task: Some(task.clone()),
+            parents: Vec::new(),
+            problems: Vec::new(),
+        });
+        // Without these, tasks that name them would have another error than now.
+        let broken = self.backlog.broken().map(|(id, file)| ParsedFile {
+            file: file.clone(),
+            id: Some(id.clone()),
+            task: None,
+            parents: Vec::new(),
             problems: Vec::new(),
         });
         let known: Vec<String> = self
@@ -235,7 +244,7 @@ impl Reader<'_> {
             .iter()
             .map(|problem| problem.message.clone())
             .collect();
-        let together = Backlog::new(existing.chain(parsed.iter().cloned()));
+        let together = Backlog::new(existing.chain(broken).chain(parsed.iter().cloned()));
         let is_new = |problem: &&Problem| {
             problem.is_error() && (own.contains(&problem.file.as_str()) || !known.contains(&problem.message))
         };

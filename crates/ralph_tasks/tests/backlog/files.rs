@@ -171,6 +171,19 @@ fn cycles_are_found_over_dependencies_and_parents() {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains(expected), "{found:?}");
     }
+    let two = backlog(&[
+        ("aaaaa", "depends_on: [bbbbb, ccccc]"),
+        ("bbbbb", "depends_on: [aaaaa]"),
+        ("ccccc", "depends_on: [ddddd]"),
+        ("ddddd", "depends_on: [ccccc]"),
+    ]);
+    assert_eq!(messages(&two).len(), 2, "{:?}", messages(&two));
+    let innocent = backlog(&[
+        ("aaaaa", "depends_on: [xxxxx]"),
+        ("bbbbb", "parent: aaaaa\ndepends_on: [aaaaa]"),
+        ("xxxxx", ""),
+    ]);
+    insta::assert_snapshot!(messages(&innocent).join("\n"), @"ralph/tasks/bbbbb.md:5:14: these tasks wait for each other: bbbbb → aaaaa → bbbbb");
     let fine = backlog(&[
         ("aaaaa", ""),
         ("bbbbb", "parent: aaaaa"),
