@@ -248,8 +248,14 @@ impl Backlog {
         let mut fitting = self.tasks.values().filter(|task| task.id.starts_with(typed));
         match (fitting.next(), fitting.next()) {
             (Some(task), None) => Ok(task),
-            (None, _) => Err(FindTaskError::Unknown {
-                typed: run_view::excerpt(typed),
+            (None, _) => Err(match self.broken().find(|(id, _)| id.starts_with(typed)) {
+                Some((id, file)) => FindTaskError::Broken {
+                    id: id.clone(),
+                    file: file.clone(),
+                },
+                None => FindTaskError::Unknown {
+                    typed: run_view::excerpt(typed),
+                },
             }),
             (Some(_), Some(_)) => Err(FindTaskError::Ambiguous {
                 typed: run_view::excerpt(typed),

@@ -8,8 +8,10 @@ use crate::backlog::Backlog;
 use crate::base::Base;
 use crate::claim::{Claim, ClaimState};
 use crate::claim_store::Claims;
+use crate::dependents::Dependents;
 use crate::id::TaskId;
 use crate::not_started::{Dependency, NotStarted};
+use crate::repeated_failure::{RepeatedFailure, repeated_failure};
 use crate::task::{Permissions, Status, Task};
 use crate::touches::first_overlap;
 
@@ -97,13 +99,6 @@ pub(crate) struct Held<'a> {
     pub(crate) is_review: bool,
 }
 
-/// Several tasks that failed in the same way: something is wrong that is not about one of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RepeatedFailure {
-    pub evidence: String,
-    pub tasks: Vec<TaskId>,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board<'a> {
     pub backlog: &'a Backlog,
@@ -122,13 +117,14 @@ impl<'a> Board<'a> {
             claims,
             limits,
         };
-        let dependents = dependents(backlog);
+        let dependents = Dependents::new(backlog);
+        let ids = backlog.tasks().map(|task| &task.id);
+        let done: BTreeSet<&TaskId> = ids.filter(|id| maker.is_done(id)).collect();
         let mut cards: BTreeMap<&TaskId, Card<'a>> = BTreeMap::new();
         for task in backlog.tasks() {
             let (column, why) = maker.place(task);
-            let waiting = dependents.get(&task.id);
-            let priorities = waiting.into_iter().flatten().filter_map(|id| backlog.task(id));
-            let open = priorities.filter(|other| !maker.is_done(&other.id));
+            let waiting = dependents.of(&task.id);
+            let open = waiting.iter().filter(|other| !done.contains(&other.id));
             let card = Card {
                 task,
                 column,
@@ -140,14 +136,14 @@ impl<'a> Board<'a> {
                     .chain([task.priority])
                     .min()
                     .unwrap_or(task.priority),
-                dependents: waiting.map_or(0, BTreeSet::len),
+                dependents: waiting.len(),
             };
             cards.insert(&task.id, card);
         }
         let mut board = Self {
             backlog,
             limits,
-            repeated_failure: repeated_failure(&cards, limits.max_same_failures),
+            repeated_failure: repeated_failure(cards.values(), limits.max_same_failures),
             orphans: claims
                 .iter()
                 .filter(|(id, claim)| claim.is_held() && !cards.contains_key(id))
@@ -356,57 +352,4 @@ impl Maker<'_> {
         };
         self.is_done(id) && self.backlog.leaves(id).iter().all(is_in_base)
     }
-}
-
-/// For each task the ones that wait for it, directly or through others.
-fn dependents(backlog: &Backlog) -> BTreeMap<TaskId, BTreeSet<TaskId>> {
-    let mut direct: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
-    for task in backlog.tasks() {
-        for dependency in backlog.dependencies(&task.id) {
-            for leaf in backlog.leaves(&dependency) {
-                direct.entry(leaf).or_default().push(task.id.clone());
-            }
-            direct.entry(dependency).or_default().push(task.id.clone());
-        }
-    }
-    let mut all = BTreeMap::new();
-    for id in direct.keys() {
-        let mut found = BTreeSet::new();
-        let mut open = vec![id];
-        while let Some(next) = open.pop() {
-            for waiting in direct.get(next).into_iter().flatten() {
-                if waiting != id && found.insert(waiting.clone()) {
-                    open.push(waiting);
-                }
-            }
-        }
-        all.insert(id.clone(), found);
-    }
-    all
-}
-
-/// The last failures of open tasks, if so many have the same error. Numbers differ from run to run and do not count.
-fn repeated_failure(cards: &BTreeMap<&TaskId, Card<'_>>, limit: usize) -> Option<RepeatedFailure> {
-    let mut by_error: BTreeMap<String, RepeatedFailure> = BTreeMap::new();
-    for card in cards.values().filter(|card| card.column != Column::Done) {
-        let claim = card.claim.filter(|claim| claim.state == ClaimState::Released);
-        let Some(evidence) = claim
-            .and_then(Claim::last_evidence)
-            .filter(|text| !text.is_empty())
-        else {
-            continue;
-        };
-        let error: String = evidence
-            .chars()
-            .filter(|character| !character.is_ascii_digit())
-            .collect();
-        let failure = by_error.entry(error).or_insert_with(|| RepeatedFailure {
-            evidence: evidence.to_owned(),
-            tasks: Vec::new(),
-        });
-        failure.tasks.push(card.task.id.clone());
-    }
-    by_error
-        .into_values()
-        .find(|failure| limit > 0 && failure.tasks.len() >= limit)
 }

@@ -6,6 +6,7 @@ use agent_api::MicroUsd;
 use run_view::{excerpt, parse_count, parse_duration, parse_money};
 use yaml_tree::{Entry, Node, Position, Value, nearest_word, parse_document};
 
+use crate::folder::TASKS_FOLDER;
 use crate::front_matter::FrontMatter;
 use crate::id::TaskId;
 use crate::problem::Problem;
@@ -51,6 +52,19 @@ impl ParsedFile {
             task: None,
             parents: Vec::new(),
             problems: vec![Problem::error(file, at, message)],
+        }
+    }
+
+    /// Something in the folder that is no task file.
+    pub(crate) fn ignored(file: &str) -> Self {
+        let at = Position { line: 1, column: 1 };
+        let message = format!("this is ignored: tasks are files `*.md` directly in `{TASKS_FOLDER}`");
+        Self {
+            file: file.to_owned(),
+            id: None,
+            task: None,
+            parents: Vec::new(),
+            problems: vec![Problem::warning(file, at, message)],
         }
     }
 }
@@ -128,7 +142,10 @@ impl Reader<'_> {
         }
         self.warn_of_unknown(root.entries(), &FIELDS, "");
         if let Some(at) = matter.conflict_in_body(text) {
-            self.warning(at, "this looks like an unresolved merge conflict");
+            self.error(
+                at,
+                "unresolved merge conflict: keep one side and remove the markers",
+            );
         }
         let end = Position { line: 1, column: 1 };
         let at = root.get("id").map_or(end, |node| node.at);
@@ -333,6 +350,11 @@ impl Reader<'_> {
         for (pattern, at) in self.list(root, "touches") {
             if let Err(message) = check_pattern(&pattern) {
                 self.error(at, format!("`touches`: {message}"));
+            }
+            if pattern.contains(", ") && !pattern.contains('{') {
+                let message =
+                    "this is one glob with a comma in it; write several as a list: `[src/**, docs/**]`";
+                self.warning(at, message);
             }
             patterns.push(pattern);
         }

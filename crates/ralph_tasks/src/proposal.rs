@@ -23,6 +23,8 @@ const FIELDS: [&str; 7] = [
     "priority",
     "touches",
 ];
+/// A body becomes a prompt, and its file has a limit.
+const MAX_BODY_BYTES: usize = 64 << 10;
 /// Fields that execute or permit: a planner must not set them.
 const FORBIDDEN: [&str; 4] = ["verify", "mode", "limits", "agent"];
 
@@ -166,6 +168,9 @@ impl Reader<'_> {
                 String::new()
             }
         };
+        if body.len() > MAX_BODY_BYTES {
+            fail(format!("`body` must have at most {} KiB", MAX_BODY_BYTES >> 10));
+        }
         let priority = match object.get("priority") {
             None | Some(Value::Null) => Task::DEFAULT_PRIORITY,
             Some(value) => {

@@ -1,7 +1,8 @@
 //! `next()`: which tasks start now. Pure, so that the reconciler can be tested without starting anything.
 
-use crate::board::{Board, Held, RepeatedFailure};
+use crate::board::{Board, Held};
 use crate::id::TaskId;
+use crate::repeated_failure::RepeatedFailure;
 use crate::touches::first_overlap;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
