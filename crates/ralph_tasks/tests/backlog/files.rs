@@ -107,7 +107,9 @@ fn globs_that_are_separated_by_a_comma_are_noticed() {
     let text = |touches: &str| format!("---\nid: k3f9a\ntitle: T\ntouches: {touches}\n---\n");
     assert_eq!(
         problems(&text("src/**, docs/**")),
-        ["t.md:4:10: warning: this is one glob with a comma in it; write several as a list: `[src/**, docs/**]`"]
+        [
+            "t.md:4:10: warning: this is one glob with a comma in it; write several as a list: `[src/**, docs/**]`"
+        ]
     );
     assert_eq!(problems(&text("[src/**, docs/**]")), Vec::<String>::new());
     assert_eq!(problems(&text("\"{src, docs}/**\"")), Vec::<String>::new());

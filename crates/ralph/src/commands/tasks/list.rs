@@ -110,7 +110,7 @@ fn note_problems(board: &Board<'_>) {
 }
 
 /// How text looks on this stdout.
-pub(in crate::commands) fn options(variables: &dyn Fn(&str) -> Option<String>) -> Options {
+fn options(variables: &dyn Fn(&str) -> Option<String>) -> Options {
     let stdout = match std::io::stdout().is_terminal() {
         true => Stdout::Terminal {
             width: terminal_width(),
