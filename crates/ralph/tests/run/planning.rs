@@ -44,7 +44,9 @@ fn a_plan_that_fits_is_shown_and_written() {
     let masked = ["dates", "parse", "zones"]
         .iter()
         .zip(&files)
-        .fold(tree.to_owned(), |tree, (name, file)| tree.replace(&file[..5], name));
+        .fold(tree.to_owned(), |tree, (name, file)| {
+            tree.replace(&file[..5], name)
+        });
     insta::assert_snapshot!(masked, @r"
     dates  Dates
            | A group.
