@@ -18,6 +18,8 @@ pub struct Backlog {
     invalid: BTreeMap<TaskId, String>,
     /// Ids of files with errors.
     broken: BTreeMap<TaskId, String>,
+    /// Tasks that a file with errors is a part of, and that file.
+    incomplete: BTreeMap<TaskId, String>,
 }
 
 impl Backlog {
@@ -28,8 +30,14 @@ impl Backlog {
             backlog.problems.extend(file.problems);
             match (file.task, file.id) {
                 (Some(task), _) => by_id.entry(task.id.clone()).or_default().push(task),
-                (None, Some(id)) => drop(backlog.broken.insert(id, file.file)),
-                (None, None) => {}
+                (None, id) => {
+                    for parent in file.parents {
+                        backlog.incomplete.insert(parent, file.file.clone());
+                    }
+                    if let Some(id) = id {
+                        backlog.broken.insert(id, file.file);
+                    }
+                }
             }
         }
         for (id, mut tasks) in by_id {
@@ -37,6 +45,9 @@ impl Backlog {
                 (Some(task), []) => drop(backlog.tasks.insert(id, task)),
                 (Some(last), others) => {
                     for task in others.iter().chain([&last]) {
+                        if let Some(parent) = &task.parent {
+                            backlog.incomplete.insert(parent.id.clone(), task.file.clone());
+                        }
                         let elsewhere = others.iter().chain([&last]).find(|other| other.file != task.file);
                         let message = format!(
                             "`{id}` is also the id of `{}`; give one of them another id",
@@ -147,6 +158,18 @@ impl Backlog {
         self.invalid.get(id).map(String::as_str)
     }
 
+    /// A file with errors that is a part of this task, so that nobody knows whether the task is done.
+    pub fn broken_part(&self, id: &TaskId) -> Option<&str> {
+        let is_below = |parent: &TaskId| parent == id || self.ancestors(parent).contains(id);
+        let found = self.incomplete.iter().find(|(parent, _)| is_below(parent));
+        found.map(|(_, file)| file.as_str())
+    }
+
+    /// The ids of files with errors, and the files.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = (&TaskId, &String)> {
+        self.broken.iter()
+    }
+
     /// Whether a file has this id, with or without errors.
     pub fn is_taken(&self, id: &TaskId) -> bool {
         self.tasks.contains_key(id) || self.broken.contains_key(id)
@@ -225,8 +248,14 @@ impl Backlog {
         let mut fitting = self.tasks.values().filter(|task| task.id.starts_with(typed));
         match (fitting.next(), fitting.next()) {
             (Some(task), None) => Ok(task),
-            (None, _) => Err(FindTaskError::Unknown {
-                typed: run_view::excerpt(typed),
+            (None, _) => Err(match self.broken().find(|(id, _)| id.starts_with(typed)) {
+                Some((id, file)) => FindTaskError::Broken {
+                    id: id.clone(),
+                    file: file.clone(),
+                },
+                None => FindTaskError::Unknown {
+                    typed: run_view::excerpt(typed),
+                },
             }),
             (Some(_), Some(_)) => Err(FindTaskError::Ambiguous {
                 typed: run_view::excerpt(typed),

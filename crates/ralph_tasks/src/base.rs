@@ -1,5 +1,6 @@
-//! `Base`: what the base commit says about the tasks. Agents cannot change it, so it decides what a task may run and
-//! whether a task is done.
+//! `Base`: what the base commit says about the tasks. It decides what a task may run and whether a task is done, because
+//! an agent in a worktree cannot change it. One that works in the main checkout can commit, and so can whoever switches
+//! branches there: the commit alone is no permission.
 
 use std::collections::BTreeMap;
 

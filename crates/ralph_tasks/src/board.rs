@@ -8,8 +8,10 @@ use crate::backlog::Backlog;
 use crate::base::Base;
 use crate::claim::{Claim, ClaimState};
 use crate::claim_store::Claims;
+use crate::dependents::Dependents;
 use crate::id::TaskId;
 use crate::not_started::{Dependency, NotStarted};
+use crate::repeated_failure::{RepeatedFailure, repeated_failure};
 use crate::task::{Permissions, Status, Task};
 use crate::touches::first_overlap;
 
@@ -88,11 +90,13 @@ pub struct Card<'a> {
     pub dependents: usize,
 }
 
-/// Several tasks that failed in the same way: something is wrong that is not about one of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RepeatedFailure {
-    pub evidence: String,
-    pub tasks: Vec<TaskId>,
+/// A task that is not merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held<'a> {
+    pub(crate) task: &'a TaskId,
+    pub(crate) touches: &'a [String],
+    /// The work is finished; otherwise its run still works on it.
+    pub(crate) is_review: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +104,8 @@ pub struct Board<'a> {
     pub backlog: &'a Backlog,
     pub limits: Limits,
     cards: BTreeMap<&'a TaskId, Card<'a>>,
+    /// Claims of runs that work on tasks without a card: the file is gone or has errors.
+    orphans: Vec<&'a Claim>,
     repeated_failure: Option<RepeatedFailure>,
 }
 
@@ -111,13 +117,14 @@ impl<'a> Board<'a> {
             claims,
             limits,
         };
-        let dependents = dependents(backlog);
+        let dependents = Dependents::new(backlog);
+        let ids = backlog.tasks().map(|task| &task.id);
+        let done: BTreeSet<&TaskId> = ids.filter(|id| maker.is_done(id)).collect();
         let mut cards: BTreeMap<&TaskId, Card<'a>> = BTreeMap::new();
         for task in backlog.tasks() {
             let (column, why) = maker.place(task);
-            let waiting = dependents.get(&task.id);
-            let priorities = waiting.into_iter().flatten().filter_map(|id| backlog.task(id));
-            let open = priorities.filter(|other| !maker.is_done(&other.id));
+            let waiting = dependents.of(&task.id);
+            let open = waiting.iter().filter(|other| !done.contains(&other.id));
             let card = Card {
                 task,
                 column,
@@ -129,14 +136,19 @@ impl<'a> Board<'a> {
                     .chain([task.priority])
                     .min()
                     .unwrap_or(task.priority),
-                dependents: waiting.map_or(0, BTreeSet::len),
+                dependents: waiting.len(),
             };
             cards.insert(&task.id, card);
         }
         let mut board = Self {
             backlog,
             limits,
-            repeated_failure: repeated_failure(&cards, limits.max_same_failures),
+            repeated_failure: repeated_failure(cards.values(), limits.max_same_failures),
+            orphans: claims
+                .iter()
+                .filter(|(id, claim)| claim.is_held() && !cards.contains_key(id))
+                .map(|(_, claim)| claim)
+                .collect(),
             cards,
         };
         board.hold_back();
@@ -145,7 +157,7 @@ impl<'a> Board<'a> {
 
     /// Says of ready tasks why they cannot start now.
     fn hold_back(&mut self) {
-        let unmerged: Vec<&Task> = self.unmerged().map(|card| card.task).collect();
+        let unmerged: Vec<Held<'a>> = self.unmerged().collect();
         let is_review_full = self.limits.max_review.filter(|limit| unmerged.len() >= *limit);
         for card in self
             .cards
@@ -153,9 +165,9 @@ impl<'a> Board<'a> {
             .filter(|card| card.column == Column::Ready)
         {
             let overlap = unmerged.iter().find_map(|other| {
-                let (touches, other_touches) = first_overlap(&card.task.touches, &other.touches)?;
+                let (touches, other_touches) = first_overlap(&card.task.touches, other.touches)?;
                 Some(NotStarted::Overlaps {
-                    task: other.id.clone(),
+                    task: other.task.clone(),
                     touches: touches.to_owned(),
                     other_touches: other_touches.to_owned(),
                 })
@@ -184,10 +196,30 @@ impl<'a> Board<'a> {
         self.cards().filter(move |card| card.column == column)
     }
 
-    /// Tasks that a run works on or that wait to be merged.
-    pub(crate) fn unmerged(&self) -> impl Iterator<Item = &Card<'a>> {
-        self.cards()
-            .filter(|card| matches!(card.column, Column::Doing | Column::Review))
+    /// Claims of runs that work on tasks whose files are gone or have errors.
+    pub fn orphans(&self) -> &[&'a Claim] {
+        &self.orphans
+    }
+
+    /// Tasks that a run works on or that wait to be merged, whether or not they have a card.
+    pub(crate) fn unmerged(&self) -> impl Iterator<Item = Held<'a>> {
+        let cards = self.cards.values().filter_map(|card| {
+            Some(Held {
+                task: &card.task.id,
+                touches: &card.task.touches,
+                is_review: match card.column {
+                    Column::Doing => false,
+                    Column::Review => true,
+                    Column::Todo | Column::Ready | Column::Done | Column::Blocked => return None,
+                },
+            })
+        });
+        let orphans = self.orphans.iter().map(|claim| Held {
+            task: &claim.task,
+            touches: &claim.touches,
+            is_review: claim.state == ClaimState::Review,
+        });
+        cards.chain(orphans)
     }
 
     /// The tasks that can be worked on, the first one first: the most urgent, counting what waits for them, then those
@@ -217,8 +249,20 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn place(&self, task: &Task) -> (Column, Option<NotStarted>) {
+        let claim = self.claims.get(&task.id);
+        // A run has it, whatever its file says by now. Only the merge ends that.
+        if let Some(claim) = claim.filter(|_| self.is_held(&task.id)) {
+            return match claim.state {
+                ClaimState::Review => (Column::Review, None),
+                ClaimState::Doing | ClaimState::Released => (Column::Doing, None),
+            };
+        }
         if let Some(message) = self.backlog.invalid(&task.id) {
             let message = message.to_owned();
+            return (Column::Todo, Some(NotStarted::Invalid { message }));
+        }
+        if let Some(file) = self.backlog.broken_part(&task.id) {
+            let message = format!("`{file}`, which is a part of it, has errors");
             return (Column::Todo, Some(NotStarted::Invalid { message }));
         }
         if self.is_done(&task.id) {
@@ -226,12 +270,6 @@ impl Maker<'_> {
         }
         if !self.backlog.children(&task.id).is_empty() {
             return self.place_parent(task);
-        }
-        let claim = self.claims.get(&task.id);
-        match claim.map(|claim| claim.state) {
-            Some(ClaimState::Doing) => return (Column::Doing, None),
-            Some(ClaimState::Review) => return (Column::Review, None),
-            Some(ClaimState::Released) | None => {}
         }
         if let Some(blocked) = self.blocked(task) {
             return (Column::Blocked, Some(blocked));
@@ -246,11 +284,13 @@ impl Maker<'_> {
         if matches!(self.base, Base::Commit(_)) && self.base.task(&task.id).is_none() {
             return (Column::Todo, Some(NotStarted::NotCommitted));
         }
-        let waits: Vec<Dependency> = self
-            .backlog
-            .dependencies(&task.id)
-            .into_iter()
+        // A run that works on a task above it may do the work of this one as well.
+        let ancestors = self.backlog.ancestors(&task.id).into_iter();
+        let held = ancestors.filter(|id| self.is_held(id));
+        let dependencies = self.backlog.dependencies(&task.id).into_iter();
+        let waits: Vec<Dependency> = dependencies
             .filter(|id| !self.is_merged(id))
+            .chain(held)
             .map(|id| Dependency {
                 is_uncommitted: self.is_done(&id),
                 id,
@@ -260,6 +300,11 @@ impl Maker<'_> {
             true => (Column::Ready, None),
             false => (Column::Todo, Some(NotStarted::WaitsFor { tasks: waits })),
         }
+    }
+
+    /// Whether a run has it and the work is not merged.
+    fn is_held(&self, id: &TaskId) -> bool {
+        self.claims.get(id).is_some_and(Claim::is_held) && !self.is_merged(id)
     }
 
     fn place_parent(&self, task: &Task) -> (Column, Option<NotStarted>) {
@@ -296,7 +341,7 @@ impl Maker<'_> {
         };
         let leaves = self.backlog.leaves(id);
         // Tasks that are their own ancestors have none.
-        !leaves.is_empty() && leaves.iter().all(is_done)
+        self.backlog.broken_part(id).is_none() && !leaves.is_empty() && leaves.iter().all(is_done)
     }
 
     /// Whether the base commit says that it is done, and nobody has opened it again.
@@ -307,57 +352,4 @@ impl Maker<'_> {
         };
         self.is_done(id) && self.backlog.leaves(id).iter().all(is_in_base)
     }
-}
-
-/// For each task the ones that wait for it, directly or through others.
-fn dependents(backlog: &Backlog) -> BTreeMap<TaskId, BTreeSet<TaskId>> {
-    let mut direct: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
-    for task in backlog.tasks() {
-        for dependency in backlog.dependencies(&task.id) {
-            for leaf in backlog.leaves(&dependency) {
-                direct.entry(leaf).or_default().push(task.id.clone());
-            }
-            direct.entry(dependency).or_default().push(task.id.clone());
-        }
-    }
-    let mut all = BTreeMap::new();
-    for id in direct.keys() {
-        let mut found = BTreeSet::new();
-        let mut open = vec![id];
-        while let Some(next) = open.pop() {
-            for waiting in direct.get(next).into_iter().flatten() {
-                if waiting != id && found.insert(waiting.clone()) {
-                    open.push(waiting);
-                }
-            }
-        }
-        all.insert(id.clone(), found);
-    }
-    all
-}
-
-/// The last failures of open tasks, if so many have the same error. Numbers differ from run to run and do not count.
-fn repeated_failure(cards: &BTreeMap<&TaskId, Card<'_>>, limit: usize) -> Option<RepeatedFailure> {
-    let mut by_error: BTreeMap<String, RepeatedFailure> = BTreeMap::new();
-    for card in cards.values().filter(|card| card.column != Column::Done) {
-        let claim = card.claim.filter(|claim| claim.state == ClaimState::Released);
-        let Some(evidence) = claim
-            .and_then(Claim::last_evidence)
-            .filter(|text| !text.is_empty())
-        else {
-            continue;
-        };
-        let error: String = evidence
-            .chars()
-            .filter(|character| !character.is_ascii_digit())
-            .collect();
-        let failure = by_error.entry(error).or_insert_with(|| RepeatedFailure {
-            evidence: evidence.to_owned(),
-            tasks: Vec::new(),
-        });
-        failure.tasks.push(card.task.id.clone());
-    }
-    by_error
-        .into_values()
-        .find(|failure| limit > 0 && failure.tasks.len() >= limit)
 }

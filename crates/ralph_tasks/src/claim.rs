@@ -31,6 +31,9 @@ pub struct Claim {
     /// The run that may change this claim.
     pub run: String,
     pub agent: Option<String>,
+    /// What its task would change when the attempt began: the file may be gone or broken by now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touches: Vec<String>,
     /// One for each attempt that has failed or has not succeeded yet, oldest first.
     #[serde(default)]
     pub failures: Vec<Failure>,
@@ -93,6 +96,7 @@ impl Claim {
             attempt,
             run: run.to_owned(),
             agent: agent.map(str::to_owned),
+            touches: Vec::new(),
             failures,
             since: at,
         }

@@ -93,13 +93,14 @@ impl ClaimStore {
         Ok(claims)
     }
 
-    /// Takes a task for a run that is about to start. The attempt counts as failed until it succeeds.
+    /// Takes a task for a run that is about to start, with the files that it will change. The attempt counts as failed until it succeeds.
     ///
     /// # Errors
     /// [`ClaimError::Taken`] if a run has it. If it is this very run, the claim stays as it is.
     pub fn begin(
         &self,
         task: &TaskId,
+        touches: &[String],
         run: &str,
         agent: Option<&str>,
         at: Timestamp,
@@ -114,7 +115,8 @@ impl ClaimStore {
                 }),
             };
         }
-        let claim = Claim::begin(before, task, run, agent, at);
+        let mut claim = Claim::begin(before, task, run, agent, at);
+        claim.touches = touches.to_vec();
         self.write(&claim)?;
         Ok(claim)
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use yaml_tree::Position;
 
 use crate::id::TaskId;
-use crate::task::Task;
+use crate::task::{Link, Task};
 
 /// Tasks that wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl<'a> Node<'a> {
 type Tasks = BTreeMap<TaskId, Task>;
 type Children = BTreeMap<TaskId, Vec<TaskId>>;
 
-/// One cycle for each group of tasks that wait for each other.
+/// At least one cycle for each group of tasks that wait for each other.
 pub(crate) fn find_cycles(tasks: &Tasks, children: &Children) -> Vec<Cycle> {
     let mut done: BTreeSet<Node<'_>> = BTreeSet::new();
     let mut cycles = Vec::new();
@@ -55,10 +55,11 @@ fn search<'a>(
     tasks: &'a Tasks,
     children: &'a Children,
     done: &mut BTreeSet<Node<'a>>,
-) -> Option<Cycle> {
+) -> Vec<Cycle> {
+    let mut cycles = Vec::new();
+    let mut reported: BTreeSet<&TaskId> = BTreeSet::new();
     let mut path: Vec<(Node<'a>, Vec<Node<'a>>)> = Vec::new();
     let mut on_path: BTreeSet<Node<'a>> = BTreeSet::new();
-    let mut found = None;
     if !done.contains(&start) {
         on_path.insert(start);
         path.push((start, waits_for(start, tasks, children)));
@@ -73,13 +74,18 @@ fn search<'a>(
         };
         if on_path.contains(&next) {
             let nodes = path.iter().map(|(node, _)| *node);
-            found = found.or_else(|| cycle(nodes.skip_while(|node| *node != next).collect(), tasks));
+            let nodes: Vec<Node<'_>> = nodes.skip_while(|node| *node != next).collect();
+            // Two cycles with a task in common are often one mistake, and there can be very many of them.
+            if !nodes.iter().any(|node| reported.contains(node.id())) {
+                reported.extend(nodes.iter().map(|node| node.id()));
+                cycles.extend(cycle(&nodes, tasks));
+            }
         } else if !done.contains(&next) {
             on_path.insert(next);
             path.push((next, waits_for(next, tasks, children)));
         }
     }
-    found
+    cycles
 }
 
 fn waits_for<'a>(node: Node<'a>, tasks: &'a Tasks, children: &'a Children) -> Vec<Node<'a>> {
@@ -105,7 +111,7 @@ fn waits_for<'a>(node: Node<'a>, tasks: &'a Tasks, children: &'a Children) -> Ve
     }
 }
 
-fn cycle(nodes: Vec<Node<'_>>, tasks: &Tasks) -> Option<Cycle> {
+fn cycle(nodes: &[Node<'_>], tasks: &Tasks) -> Option<Cycle> {
     let is_parents = nodes.iter().all(|node| matches!(node, Node::Begin(_)))
         || nodes.iter().all(|node| matches!(node, Node::End(_)));
     let mut ids: Vec<TaskId> = Vec::new();
@@ -114,12 +120,23 @@ fn cycle(nodes: Vec<Node<'_>>, tasks: &Tasks) -> Option<Cycle> {
             ids.push(node.id().clone());
         }
     }
+    // It is reported in a file that names the next task. A parent does not name its children.
+    let names = |id: &TaskId, other: &TaskId| {
+        let task = tasks.get(id);
+        task.is_some_and(|task| links(task).any(|link| link.id == *other))
+    };
+    let following = ids.iter().cycle().skip(1);
+    let start = ids.iter().zip(following).position(|(id, other)| names(id, other));
+    ids.rotate_left(start.unwrap_or_default());
     let task = tasks.get(ids.first()?)?;
     let second = ids.get(1).or(ids.first());
-    let links = task.depends_on.iter().chain(&task.parent);
-    let link = links.clone().find(|link| Some(&link.id) == second);
+    let link = links(task).find(|link| Some(&link.id) == second);
     let at = link
-        .or_else(|| links.clone().next())
+        .or_else(|| links(task).next())
         .map_or(task.at, |link| link.at);
     Some(Cycle { ids, at, is_parents })
+}
+
+fn links(task: &Task) -> impl Iterator<Item = &Link> {
+    task.depends_on.iter().chain(&task.parent)
 }

@@ -62,12 +62,16 @@ impl TaskFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(failed)?,
         };
-        let mut names = Vec::new();
+        let (mut names, mut ignored) = (Vec::new(), Vec::new());
         for entry in entries {
-            let name = entry.map_err(failed)?.file_name();
-            let name = name.to_string_lossy().into_owned();
-            if name.ends_with(".md") && !name.starts_with('.') && name != "README.md" {
-                names.push(name);
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') || name == "README.md" {
+                continue;
+            }
+            match name.ends_with(".md") {
+                true => names.push(name),
+                false => ignored.push(name),
             }
         }
         names.sort_unstable();
@@ -78,7 +82,10 @@ impl TaskFolder {
                 Err(error) => ParsedFile::unreadable(&file, format!("cannot be read: {error}")),
             }
         };
-        Ok(names.into_iter().map(parse).collect())
+        let ignored = ignored
+            .iter()
+            .map(|name| ParsedFile::ignored(&format!("{TASKS_FOLDER}/{name}")));
+        Ok(names.into_iter().map(parse).chain(ignored).collect())
     }
 
     /// The text of a task file. Links are not followed, and pipes are not waited for.

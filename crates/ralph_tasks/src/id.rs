@@ -82,6 +82,8 @@ impl From<TaskId> for String {
 pub enum FindTaskError {
     #[error("there is no task `{typed}`; `ralph tasks` lists them")]
     Unknown { typed: String },
+    #[error("`{file}` has errors, so {id} cannot be used; `ralph tasks check` shows them")]
+    Broken { id: TaskId, file: String },
     #[error("`{typed}` is the beginning of several task ids: {}", list(candidates))]
     Ambiguous { typed: String, candidates: Vec<TaskId> },
 }

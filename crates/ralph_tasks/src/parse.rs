@@ -6,6 +6,7 @@ use agent_api::MicroUsd;
 use run_view::{excerpt, parse_count, parse_duration, parse_money};
 use yaml_tree::{Entry, Node, Position, Value, nearest_word, parse_document};
 
+use crate::folder::TASKS_FOLDER;
 use crate::front_matter::FrontMatter;
 use crate::id::TaskId;
 use crate::problem::Problem;
@@ -37,6 +38,8 @@ pub struct ParsedFile {
     pub file: String,
     pub id: Option<TaskId>,
     pub task: Option<Task>,
+    /// The task that it is a part of, even if the file has errors. In a merge conflict there can be two.
+    pub parents: Vec<TaskId>,
     pub problems: Vec<Problem>,
 }
 
@@ -47,7 +50,21 @@ impl ParsedFile {
             file: file.to_owned(),
             id: id_of_name(file),
             task: None,
+            parents: Vec::new(),
             problems: vec![Problem::error(file, at, message)],
+        }
+    }
+
+    /// Something in the folder that is no task file.
+    pub(crate) fn ignored(file: &str) -> Self {
+        let at = Position { line: 1, column: 1 };
+        let message = format!("this is ignored: tasks are files `*.md` directly in `{TASKS_FOLDER}`");
+        Self {
+            file: file.to_owned(),
+            id: None,
+            task: None,
+            parents: Vec::new(),
+            problems: vec![Problem::warning(file, at, message)],
         }
     }
 }
@@ -60,13 +77,27 @@ pub fn parse_task(file: &str, text: &str) -> ParsedFile {
     };
     let task = reader.read(text);
     let id = task.as_ref().map(|task| task.id.clone());
+    let parents = match task.as_ref().and_then(|task| task.parent.as_ref()) {
+        Some(parent) => vec![parent.id.clone()],
+        None => named_parents(text),
+    };
     let has_error = reader.problems.iter().any(Problem::is_error);
     ParsedFile {
         file: file.to_owned(),
         id: id.or_else(|| id_of_name(file)),
         task: task.filter(|_| !has_error),
+        parents,
         problems: reader.problems,
     }
+}
+
+/// The parents that the lines of a file name, however broken its front matter is.
+fn named_parents(text: &str) -> Vec<TaskId> {
+    let values = text.lines().filter_map(|line| line.strip_prefix("parent:"));
+    let words = values.filter_map(|value| value.split_whitespace().next());
+    words
+        .filter_map(|word| word.trim_matches(['"', '\'']).parse().ok())
+        .collect()
 }
 
 /// The id that a file name begins with.
@@ -111,7 +142,10 @@ impl Reader<'_> {
         }
         self.warn_of_unknown(root.entries(), &FIELDS, "");
         if let Some(at) = matter.conflict_in_body(text) {
-            self.warning(at, "this looks like an unresolved merge conflict");
+            self.error(
+                at,
+                "unresolved merge conflict: keep one side and remove the markers",
+            );
         }
         let end = Position { line: 1, column: 1 };
         let at = root.get("id").map_or(end, |node| node.at);
@@ -316,6 +350,11 @@ impl Reader<'_> {
         for (pattern, at) in self.list(root, "touches") {
             if let Err(message) = check_pattern(&pattern) {
                 self.error(at, format!("`touches`: {message}"));
+            }
+            if pattern.contains(", ") && !pattern.contains('{') {
+                let message =
+                    "this is one glob with a comma in it; write several as a list: `[src/**, docs/**]`";
+                self.warning(at, message);
             }
             patterns.push(pattern);
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::backlog::Backlog;
 use crate::draft::Draft;
 use crate::id::TaskId;
-use crate::parse::parse_task;
+use crate::parse::{ParsedFile, parse_task};
 use crate::problem::Problem;
 use crate::task::Task;
 
@@ -23,6 +23,8 @@ const FIELDS: [&str; 7] = [
     "priority",
     "touches",
 ];
+/// A body becomes a prompt, and its file has a limit.
+const MAX_BODY_BYTES: usize = 64 << 10;
 /// Fields that execute or permit: a planner must not set them.
 const FORBIDDEN: [&str; 4] = ["verify", "mode", "limits", "agent"];
 
@@ -166,6 +168,9 @@ impl Reader<'_> {
                 String::new()
             }
         };
+        if body.len() > MAX_BODY_BYTES {
+            fail(format!("`body` must have at most {} KiB", MAX_BODY_BYTES >> 10));
+        }
         let priority = match object.get("priority") {
             None | Some(Value::Null) => Task::DEFAULT_PRIORITY,
             Some(value) => {
@@ -223,10 +228,19 @@ impl Reader<'_> {
             .map(|draft| parse_task(&draft.file(), &draft.render()))
             .collect();
         let own: Vec<&str> = parsed.iter().map(|file| file.file.as_str()).collect();
-        let existing = self.backlog.tasks().map(|task| crate::parse::ParsedFile {
+        let existing = self.backlog.tasks().map(|task| ParsedFile {
             file: task.file.clone(),
             id: Some(task.id.clone()),
             task: Some(task.clone()),
+            parents: Vec::new(),
+            problems: Vec::new(),
+        });
+        // Without these, tasks that name them would have another error than now.
+        let broken = self.backlog.broken().map(|(id, file)| ParsedFile {
+            file: file.clone(),
+            id: Some(id.clone()),
+            task: None,
+            parents: Vec::new(),
             problems: Vec::new(),
         });
         let known: Vec<String> = self
@@ -235,7 +249,7 @@ impl Reader<'_> {
             .iter()
             .map(|problem| problem.message.clone())
             .collect();
-        let together = Backlog::new(existing.chain(parsed.iter().cloned()));
+        let together = Backlog::new(existing.chain(broken).chain(parsed.iter().cloned()));
         let is_new = |problem: &&Problem| {
             problem.is_error() && (own.contains(&problem.file.as_str()) || !known.contains(&problem.message))
         };

@@ -1,8 +1,8 @@
 //! `next()`: which tasks start now. Pure, so that the reconciler can be tested without starting anything.
 
-use crate::board::{Board, RepeatedFailure};
+use crate::board::{Board, Held};
 use crate::id::TaskId;
-use crate::task::Task;
+use crate::repeated_failure::RepeatedFailure;
 use crate::touches::first_overlap;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,14 +23,14 @@ pub fn next(board: &Board<'_>) -> Selection {
         };
     }
     let limits = &board.limits;
-    let doing = board.in_column(crate::board::Column::Doing).count();
-    let unmerged: Vec<&Task> = board.unmerged().map(|card| card.task).collect();
+    let unmerged: Vec<Held<'_>> = board.unmerged().collect();
+    let doing = unmerged.iter().filter(|held| !held.is_review).count();
     let review_room = limits
         .max_review
         .map_or(usize::MAX, |limit| limit.saturating_sub(unmerged.len()));
     let room = limits.parallel.saturating_sub(doing).min(review_room);
     // A task that has to wait keeps its files, or others that want a part of them could make it wait for ever.
-    let mut taken = unmerged;
+    let mut taken: Vec<&[String]> = unmerged.iter().map(|held| held.touches).collect();
     let mut start = Vec::new();
     for card in board.ready() {
         if start.len() == room {
@@ -38,8 +38,8 @@ pub fn next(board: &Board<'_>) -> Selection {
         }
         let is_free = !taken
             .iter()
-            .any(|other| first_overlap(&card.task.touches, &other.touches).is_some());
-        taken.push(card.task);
+            .any(|touches| first_overlap(&card.task.touches, touches).is_some());
+        taken.push(&card.task.touches);
         if is_free {
             start.push(card.task.id.clone());
         }

@@ -1,22 +1,28 @@
 //! `ralph plan`: an agent proposes tasks, a person accepts them.
 
 mod answer;
+mod checkout;
 mod prompt;
+mod show;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use agent_api::MicroUsd;
 use anyhow::Context as _;
 use clap::Args;
 use ralph_run::{Home, open_linked_file, short_run_id};
-use ralph_tasks::{Base, Board, Claims, Draft, Limits, Proposal, TASKS_FOLDER, TaskId, parse_proposal};
+use ralph_tasks::{Draft, Proposal, TASKS_FOLDER, TaskId, parse_proposal};
+use run_view::parse_money;
 use serde::Serialize;
 
 use self::answer::read_answer;
+use self::checkout::Checkout;
+use self::show::render_proposal;
 use super::run::{self, RunArgs};
-use super::tasks::{Workplace, display_options, refuse_agents};
+use super::tasks::{Workplace, refuse_agents};
 use super::trust::{ask, is_terminal};
-use crate::console::{TaskTree, render_error, render_json, render_task_tree, write_stderr, write_stdout};
+use crate::console::{render_error, render_json, write_stderr, write_stdout};
 use crate::failure::Failure;
 use crate::settings::{BackendName, Output, SettingsLayer, View, ViewArgs, backend_parser};
 
@@ -33,7 +39,7 @@ const MAX_DESCRIPTION_BYTES: u64 = 256 << 10;
 
 The agent reads the repository in the mode `planner` and answers with tasks.
 They are checked, shown, and written to ralph/tasks when you accept them. If a
-proposal does not fit, ralph says what is wrong and writes nothing.")]
+proposal is invalid, ralph says what is wrong and writes no tasks.")]
 pub struct PlanArgs {
     /// File that describes the work; `-` reads stdin
     #[arg(required_unless_present = "prompt", conflicts_with = "prompt")]
@@ -58,6 +64,14 @@ pub struct PlanArgs {
     /// Model name, as the agent's CLI expects it
     #[arg(long)]
     pub model: Option<String>,
+
+    /// Let the agent ask for permission; answer by key or `ralph answer`
+    #[arg(long)]
+    pub ask: bool,
+
+    /// Cost limit of the planner [default: $10]
+    #[arg(long, value_name = "USD", value_parser = parse_money)]
+    pub max_cost: Option<MicroUsd>,
 
     /// Trust ralph.yml for this run only, without asking
     #[arg(long, conflicts_with = "no_trust")]
@@ -128,6 +142,10 @@ pub async fn execute(
             backend: args.backend.clone(),
             model: args.model.clone(),
             mode: Some("planner".to_owned()),
+            ask: args.ask.then_some(true),
+            max_cost: args.max_cost,
+            // A plan changes nothing that could be verified, and may be about how to repair what fails.
+            verify: Some(Vec::new()),
             ..SettingsLayer::default()
         },
         once: true,
@@ -138,28 +156,35 @@ pub async fn execute(
         extra: args.extra.clone(),
         ..RunArgs::default()
     };
+    let root = place.folder.repository();
+    let checkout = Checkout::read(root).await;
     let finished = run::carry_out(&run_args, home, variables, cwd).await?;
     let run = short_run_id(&finished.run_id);
+    if let Some(checkout) = checkout
+        && let Some(warning) = checkout.warning(root).await
+    {
+        write_stderr(&warning);
+    }
     if finished.exit_code != 0 {
         write_stderr(&format!(
-            "ralph: the planner did not finish, so nothing was written; `ralph show {run}` says why\n"
+            "ralph: the planner did not finish, so no tasks were written; `ralph show {run}` says why\n"
         ));
         return Ok(finished.exit_code);
     }
     let answer = read_answer(home, &finished.run_id)?;
-    // Others may have added tasks meanwhile.
+    // Others may have added tasks in the meantime.
     let backlog = place.folder.load()?;
     let proposal = match parse_proposal(&answer, &backlog) {
         Ok(proposal) => proposal,
         Err(errors) => {
             let list = errors.join("\n");
             write_stderr(&render_error(&format!(
-                "the proposal does not fit, so nothing was written (`ralph logs {run}` has the answer):\n{list}"
+                "the proposal is invalid, so no tasks were written (`ralph logs {run}` has the answer):\n{list}"
             )));
             return Ok(1);
         }
     };
-    show(&proposal, view, variables)?;
+    show(&proposal, view)?;
     accept(args, &proposal, &place)
 }
 
@@ -171,24 +196,21 @@ fn count(proposal: &Proposal) -> String {
 }
 
 /// Prints the proposal, after what the run has printed.
-fn show(proposal: &Proposal, view: &View, variables: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
+fn show(proposal: &Proposal, view: &View) -> anyhow::Result<()> {
     if view.output == Output::Json {
         let proposed: Vec<Proposed<'_>> = proposal.drafts.iter().map(Proposed::from).collect();
         write_stdout(&render_json(&serde_json::json!({ "proposed": proposed }))?);
         return Ok(());
     }
-    let proposed = proposal.backlog();
-    let (base, claims) = (Base::Missing, Claims::new());
-    let board = Board::new(&proposed, &base, &claims, Limits::default());
-    let tree = render_task_tree(&board, &display_options(variables), TaskTree::default());
-    write_stdout(&format!("\nProposed: {}\n\n{tree}", count(proposal)));
+    let text = render_proposal(proposal, view.verbosity);
+    write_stdout(&format!("\nProposed: {}\n\n{text}", count(proposal)));
     Ok(())
 }
 
 fn accept(args: &PlanArgs, proposal: &Proposal, place: &Workplace) -> anyhow::Result<u8> {
     let count = count(proposal);
     if !args.yes && !matches!(ask(&format!("\nWrite {count}? [y/N] "))?.as_str(), "y" | "yes") {
-        write_stderr("ralph: nothing was written\n");
+        write_stderr("ralph: no tasks were written\n");
         return Ok(1);
     }
     place.folder.create(&proposal.drafts)?;

@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand, value_parser};
-use ralph_run::git::{committed_files, start_commit};
+use ralph_run::git::{committed_files, is_readable, start_commit};
 use ralph_run::{Home, RUN_ID_VARIABLE};
 use ralph_tasks::{Backlog, Base, Board, ClaimStore, Claims, Limits, Task, TaskFolder};
 
-pub(super) use self::list::options as display_options;
 use self::repository::Repository;
 use crate::failure::Failure;
 
@@ -226,7 +225,7 @@ pub struct UnblockArgs {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph tasks check
-  ralph tasks check && git commit -m \"Plan\" ralph/tasks
+  ralph tasks check && git add ralph/tasks && git commit -m \"Plan\" ralph/tasks
 
 Prints file:line:column and exits with code 1 if there is an error.")]
 pub struct CheckArgs {
@@ -260,7 +259,7 @@ pub async fn execute(
     }
 }
 
-/// Prevents that an agent changes the backlog by accident, its own task for example: done is what was merged, and the
+/// Keeps an agent from changing the backlog by accident, its own task for example: done is what was merged, and the
 /// repository is not the worktree that it works in.
 pub(super) fn refuse_agents(variables: &dyn Fn(&str) -> Option<String>) -> Result<(), Failure> {
     match variables(RUN_ID_VARIABLE) {
@@ -317,6 +316,13 @@ impl Read {
 /// What the checked out commit says about the tasks.
 async fn base(root: &Path, backlog: &Backlog) -> anyhow::Result<Base> {
     let Some(commit) = start_commit(root).await else {
+        // Without a base everything could start, so a git that fails must not look like one.
+        if root.join(".git").exists() && !is_readable(root).await {
+            anyhow::bail!(
+                "git cannot read the repository `{}`; is git installed, and does `git status` work there?",
+                root.display()
+            );
+        }
         return Ok(Base::Missing);
     };
     let paths: Vec<String> = backlog.tasks().map(|task| task.file.clone()).collect();

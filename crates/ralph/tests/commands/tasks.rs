@@ -381,6 +381,18 @@ fn a_claim_is_shown_and_protects_the_task() {
     let done = repository.ralph(&["tasks", "done", &id]);
     assert_eq!(done.code, Some(64), "{done:?}");
     assert!(done.stderr.contains("`ralph stop g4k7m2xq` ends it"), "{done:?}");
+    let file = repository.file(&id);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::remove_file(&file).unwrap();
+    let without_file = repository.ralph(&["tasks"]);
+    assert_eq!(
+        without_file.stderr,
+        format!("warning: run g4k7m2xq has task {id}, whose file is missing or has errors\n")
+    );
+    fs::write(&file, text).unwrap();
+    claim("review", "");
+    let done = repository.ralph(&["tasks", "done", &id]);
+    assert!(done.stderr.contains("waits to be merged"), "{done:?}");
     let failure =
         r#"{"run": "r", "attempt": 1, "at": "2026-11-15T23:59:59Z", "evidence": "error: it broke"}"#;
     claim("released", &format!("{failure}, {failure}"));

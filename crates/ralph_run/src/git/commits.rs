@@ -32,6 +32,11 @@ pub async fn start_commit(workspace: &Path) -> Option<String> {
     is_commit_id(id).then(|| id.to_owned())
 }
 
+/// Whether git answers at all, with or without a commit in the repository.
+pub async fn is_readable(workspace: &Path) -> bool {
+    ask(workspace, &["rev-parse", "--git-dir"]).await.is_some()
+}
+
 /// The commits on top of `start`, up to `until`. `None` if git cannot say.
 pub async fn commits_since(workspace: &Path, start: &str, until: Timestamp) -> Option<Commits> {
     // It comes from a journal, and must not be read as an option.

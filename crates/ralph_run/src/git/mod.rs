@@ -12,5 +12,5 @@ mod diff_output;
 mod private_repository;
 
 pub use changes::{ChangedFile, GitChanges, changes_since};
-pub use commits::{Commit, Commits, commits_since, start_commit};
+pub use commits::{Commit, Commits, commits_since, is_readable, start_commit};
 pub use committed_files::committed_files;

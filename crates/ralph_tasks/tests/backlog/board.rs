@@ -1,9 +1,11 @@
 //! Where tasks stand, and why.
 
 use jiff::Timestamp;
-use ralph_tasks::{Base, Board, Claim, ClaimState, Claims, Column, Failure, Limits, next};
+use ralph_tasks::{
+    Backlog, Base, Board, Claim, ClaimState, Claims, Column, Failure, Limits, next, parse_task,
+};
 
-use crate::stage::{backlog, committed, id};
+use crate::stage::{backlog, committed, file, id, text};
 
 fn claim(task: &str, state: ClaimState, errors: &[&str]) -> (ralph_tasks::TaskId, Claim) {
     let failures = errors.iter().enumerate().map(|(number, error)| Failure {
@@ -19,6 +21,7 @@ fn claim(task: &str, state: ClaimState, errors: &[&str]) -> (ralph_tasks::TaskId
         attempt: errors.len() as u32 + 1,
         run: format!("run-of-{task}"),
         agent: None,
+        touches: Vec::new(),
         failures: failures.collect(),
         since: Timestamp::UNIX_EPOCH,
     };
@@ -90,6 +93,79 @@ fn every_task_has_a_column_and_a_reason() {
     kkkkk todo: `depends_on` names `zzzzz`, but there is no such task
     nnnnn todo: not committed yet: commit its file
     ");
+}
+
+/// A task that waits for a parent with a finished and a broken part.
+fn with_a_broken_part(first: &str, second: &str) -> Backlog {
+    let files = [
+        ("aaaaa", text("aaaaa", "")),
+        ("aaa01", first.to_owned()),
+        ("aaa02", second.to_owned()),
+        ("bbbbb", text("bbbbb", "depends_on: [aaaaa]")),
+    ];
+    Backlog::new(files.map(|(id, text)| parse_task(&file(id), &text)))
+}
+
+#[test]
+fn a_parent_with_a_broken_part_is_not_done_and_not_worked_on() {
+    let done = text("aaa01", "parent: aaaaa\nstatus: done");
+    let broken = [
+        text("aaa02", "parent: aaaaa\nstatus: later"),
+        text(
+            "aaa02",
+            "<<<<<<< HEAD\nparent: aaaaa # here\n=======\nparent: 'bbbbb'\n>>>>>>> other",
+        ),
+        text("aaa01", "parent: aaaaa"),
+    ];
+    for second in broken {
+        for first in [done.clone(), second.clone()] {
+            let backlog = with_a_broken_part(&first, &second);
+            let claims = Claims::new();
+            let board = Board::new(&backlog, &Base::Missing, &claims, Limits::default());
+            assert!(board.ready().is_empty(), "{first}{second}{}", lines(&board));
+            let why = board.why_not_started(&id("aaaaa")).unwrap().to_string();
+            assert!(why.ends_with("which is a part of it, has errors"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn a_run_counts_whatever_has_become_of_the_file_of_its_task() {
+    let other = || parse_task(&file("bbbbb"), &text("bbbbb", "touches: [src/a]"));
+    let free = || parse_task(&file("ccccc"), &text("ccccc", ""));
+    let own = |lines: &str| {
+        parse_task(
+            &file("aaaaa"),
+            &text("aaaaa", &format!("touches: [src]\n{lines}")),
+        )
+    };
+    let child = parse_task(&file("aaa01"), &text("aaa01", "parent: aaaaa"));
+    let backlogs = [
+        vec![],
+        vec![own("status: later")],
+        vec![own("depends_on: [zzzzz]")],
+        vec![own("status: done")],
+        vec![own(""), child],
+    ];
+    let (key, mut held) = claim("aaaaa", ClaimState::Doing, &[]);
+    held.touches = vec!["src".to_owned()];
+    let claims = Claims::from([(key, held)]);
+    for files in backlogs {
+        let backlog = Backlog::new(files.into_iter().chain([other(), free()]));
+        let tasks = ["aaaaa", "aaa01", "bbbbb", "ccccc"].map(|id| (id, ""));
+        let base = committed(&backlog, &tasks);
+        let board = Board::new(&backlog, &base, &claims, Limits::default());
+        let why = board.why_not_started(&id("bbbbb")).map(ToString::to_string);
+        let expected = "`src/a` overlaps with `src` of aaaaa, which is not merged yet";
+        assert_eq!(why.as_deref(), Some(expected), "{}", lines(&board));
+        assert_eq!(next(&board).start, [], "only one task at a time");
+        let two = Limits {
+            parallel: 2,
+            ..Limits::default()
+        };
+        let board = Board::new(&backlog, &base, &claims, two);
+        assert_eq!(next(&board).start, [id("ccccc")], "{}", lines(&board));
+    }
 }
 
 #[test]

@@ -94,12 +94,25 @@ fn broken_front_matter_is_one_problem_with_a_line() {
 }
 
 #[test]
-fn a_conflict_in_the_body_is_a_warning_and_a_heading_is_none() {
+fn a_conflict_in_the_body_is_an_error_and_a_heading_is_none() {
     let text = "---\nid: k3f9a\ntitle: T\n---\nTitle\n=======\n<<<<<<< HEAD\n";
     assert_eq!(
         problems(text),
-        ["t.md:7:1: warning: this looks like an unresolved merge conflict"]
+        ["t.md:7:1: unresolved merge conflict: keep one side and remove the markers"]
     );
+}
+
+#[test]
+fn globs_that_are_separated_by_a_comma_are_noticed() {
+    let text = |touches: &str| format!("---\nid: k3f9a\ntitle: T\ntouches: {touches}\n---\n");
+    assert_eq!(
+        problems(&text("src/**, docs/**")),
+        [
+            "t.md:4:10: warning: this is one glob with a comma in it; write several as a list: `[src/**, docs/**]`"
+        ]
+    );
+    assert_eq!(problems(&text("[src/**, docs/**]")), Vec::<String>::new());
+    assert_eq!(problems(&text("\"{src, docs}/**\"")), Vec::<String>::new());
 }
 
 #[test]
@@ -171,6 +184,19 @@ fn cycles_are_found_over_dependencies_and_parents() {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains(expected), "{found:?}");
     }
+    let two = backlog(&[
+        ("aaaaa", "depends_on: [bbbbb, ccccc]"),
+        ("bbbbb", "depends_on: [aaaaa]"),
+        ("ccccc", "depends_on: [ddddd]"),
+        ("ddddd", "depends_on: [ccccc]"),
+    ]);
+    assert_eq!(messages(&two).len(), 2, "{:?}", messages(&two));
+    let innocent = backlog(&[
+        ("aaaaa", "depends_on: [xxxxx]"),
+        ("bbbbb", "parent: aaaaa\ndepends_on: [aaaaa]"),
+        ("xxxxx", ""),
+    ]);
+    insta::assert_snapshot!(messages(&innocent).join("\n"), @"ralph/tasks/bbbbb.md:5:14: these tasks wait for each other: bbbbb → aaaaa → bbbbb");
     let fine = backlog(&[
         ("aaaaa", ""),
         ("bbbbb", "parent: aaaaa"),
@@ -201,6 +227,8 @@ fn tasks_are_found_by_a_unique_beginning() {
     assert_eq!(backlog.find("K3F").unwrap().id, id("k3f9a"));
     assert_eq!(backlog.find("abcde").unwrap().id, id("abcde"));
     insta::assert_snapshot!(backlog.find("k3").unwrap_err(), @"`k3` is the beginning of several task ids: k3f9a, k3zzz");
+    let broken = Backlog::new([parse_task("k3f9a-x.md", "broken")]);
+    insta::assert_snapshot!(broken.find("k3").unwrap_err(), @"`k3f9a-x.md` has errors, so k3f9a cannot be used; `ralph tasks check` shows them");
     insta::assert_snapshot!(backlog.find("q").unwrap_err(), @"there is no task `q`; `ralph tasks` lists them");
 }
 

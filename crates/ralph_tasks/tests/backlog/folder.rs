@@ -44,20 +44,27 @@ fn a_file_that_was_changed_meanwhile_is_not_overwritten() {
 }
 
 #[test]
-fn other_files_are_ignored_and_unreadable_ones_are_reported() {
+fn files_that_are_ignored_or_cannot_be_read_are_reported() {
     let place = tempfile::tempdir().unwrap();
     let folder = TaskFolder::new(place.path());
     folder.create(&drafts()).unwrap();
     let tasks = place.path().join("ralph/tasks");
     fs::write(tasks.join("README.md"), "About").unwrap();
     fs::write(tasks.join("notes.txt"), "x").unwrap();
+    fs::create_dir(tasks.join("sub")).unwrap();
     fs::write(tasks.join("ccccc-large.md"), "x".repeat(300 << 10)).unwrap();
     fs::write(tasks.join("ddddd-latin.md"), b"---\nid: \xff\n").unwrap();
     let found = messages(&folder.load().unwrap());
-    assert_eq!(found.len(), 2, "{found:?}");
+    assert_eq!(found.len(), 4, "{found:?}");
     assert!(
         found[0].starts_with("ralph/tasks/ccccc-large.md:1:1: cannot be read"),
         "{found:?}"
+    );
+    assert_eq!(
+        found[2..],
+        ["notes.txt", "sub"].map(|name| format!(
+            "ralph/tasks/{name}:1:1: warning: this is ignored: tasks are files `*.md` directly in `ralph/tasks`"
+        ))
     );
 }
 

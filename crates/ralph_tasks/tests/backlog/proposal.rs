@@ -1,8 +1,8 @@
 //! What a planner proposes: taken as a whole, or refused with every reason.
 
-use ralph_tasks::{Backlog, parse_proposal};
+use ralph_tasks::{Backlog, parse_proposal, parse_task};
 
-use crate::stage::{backlog, id};
+use crate::stage::{backlog, id, text};
 
 fn refused(answer: &str) -> String {
     parse_proposal(answer, &backlog(&[("k3f9a", "")]))
@@ -92,6 +92,25 @@ fn tasks_that_do_not_fit_together_are_refused_in_the_planners_words() {
     );
     let outside = r#"{"tasks": [{"key": "a", "title": "A", "touches": ["/etc/passwd"]}]}"#;
     assert!(refused(outside).contains("must be relative to the top of the repository"));
+}
+
+#[test]
+fn an_old_error_elsewhere_does_not_refuse_a_plan() {
+    let files = [
+        parse_task("k3f9a.md", &text("k3f9a", "depends_on: [bbbbb]")),
+        parse_task("bbbbb.md", "broken"),
+    ];
+    let answer = r#"{"tasks": [{"key": "a", "title": "A"}]}"#;
+    assert!(parse_proposal(answer, &Backlog::new(files)).is_ok());
+}
+
+#[test]
+fn a_body_that_could_not_be_read_as_a_file_is_refused() {
+    let answer = format!(
+        r#"{{"tasks": [{{"key": "a", "title": "A", "body": "{}"}}]}}"#,
+        "x".repeat(65 << 10)
+    );
+    insta::assert_snapshot!(refused(&answer), @"task 1 (A): `body` must have at most 64 KiB");
 }
 
 #[test]

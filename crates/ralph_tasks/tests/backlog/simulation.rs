@@ -117,6 +117,7 @@ impl World {
                 attempt: failures.len() as u32 + 1,
                 run: format!("run-{}", self.starts[&id]),
                 agent: None,
+                touches: Vec::new(),
                 failures,
                 since: Timestamp::UNIX_EPOCH,
             };

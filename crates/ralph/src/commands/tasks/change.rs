@@ -3,7 +3,8 @@
 
 use anyhow::bail;
 use ralph_tasks::{
-    Backlog, Claim, Draft, FieldValue, Problem, Status, Task, TaskId, parse_task, replace_body, set_field,
+    Backlog, Claim, ClaimState, Draft, FieldValue, FindTaskError, FolderError, Problem, Status, Task, TaskId,
+    parse_task, replace_body, set_field,
 };
 
 use super::{AddArgs, BlockArgs, DoneArgs, EditArgs, FieldArgs, UnblockArgs, Workplace};
@@ -47,10 +48,10 @@ pub(super) fn edit(args: &EditArgs, place: &Workplace) -> anyhow::Result<u8> {
     let task = match backlog.find(&args.id) {
         Ok(task) => task,
         // A broken file can be repaired in an editor, and only there.
-        Err(error) => match broken_file(place, &args.id)? {
-            Some(file) if changes(args).is_none() => return open_editor(place, &file).map(|()| 0),
-            _ => return Err(error.into()),
-        },
+        Err(FindTaskError::Broken { file, .. }) if changes(args).is_none() => {
+            return open_editor(place, &file).map(|()| 0);
+        }
+        Err(error) => return Err(error.into()),
     };
     let Some(FieldArgs {
         parent,
@@ -116,6 +117,10 @@ pub(super) fn done(args: &DoneArgs, place: &Workplace) -> anyhow::Result<u8> {
         }
     }
     for task in tasks {
+        if task.status == Status::Done {
+            write_stderr(&format!("ralph: {} was done already\n", task.id));
+            continue;
+        }
         set_status(place, task, Status::Done, None)?;
         write_stderr(&format!("ralph: {} is done; commit `{}`\n", task.id, task.file));
     }
@@ -131,11 +136,22 @@ pub(super) fn block(args: &BlockArgs, place: &Workplace) -> anyhow::Result<u8> {
     }
     let backlog = place.folder.load()?;
     let task = backlog.find(&args.id)?;
+    if task.status == Status::Done {
+        bail!(Failure::usage(format!(
+            "{id} is done; `ralph tasks edit {id}` opens it again",
+            id = task.id
+        )));
+    }
     set_status(place, task, Status::Blocked, Some(why))?;
     let running = place.claims.load()?.remove(&task.id).filter(Claim::is_held);
     let note = running.map_or_else(String::new, |claim| {
         let run = ralph_run::short_run_id(&claim.run);
-        format!("; run {run} still works on it: `ralph stop {run}` ends that")
+        match claim.state {
+            ClaimState::Review => format!("; the work of run {run} still waits to be merged"),
+            ClaimState::Doing | ClaimState::Released => {
+                format!("; run {run} still works on it: `ralph stop {run}` ends that")
+            }
+        }
     });
     write_stderr(&format!("ralph: {} is blocked{note}\n", task.id));
     Ok(0)
@@ -188,10 +204,15 @@ fn set_status(place: &Workplace, task: &Task, status: Status, reason: Option<&st
 
 fn held(claim: &Claim) -> Failure {
     let run = ralph_run::short_run_id(&claim.run);
-    Failure::usage(format!(
-        "run {run} works on {}; `ralph stop {run}` ends it, then try again",
-        claim.task
-    ))
+    let task = &claim.task;
+    Failure::usage(match claim.state {
+        ClaimState::Review => {
+            format!("the work of run {run} on {task} waits to be merged; merge it or discard it first")
+        }
+        ClaimState::Doing | ClaimState::Released => {
+            format!("run {run} works on {task}; `ralph stop {run}` ends it, then try again")
+        }
+    })
 }
 
 fn id_of(backlog: &Backlog, typed: &str) -> anyhow::Result<TaskId> {
@@ -228,18 +249,12 @@ fn refuse_problems(place: &Workplace, file: &str, text: &str) -> anyhow::Result<
     }
 }
 
-/// The file of a task that cannot be read.
-fn broken_file(place: &Workplace, typed: &str) -> anyhow::Result<Option<String>> {
-    let broken = place.folder.parse()?.into_iter().find(|parsed| {
-        let id = parsed.id.as_ref();
-        parsed.task.is_none() && id.is_some_and(|id| id.starts_with(typed))
-    });
-    Ok(broken.map(|parsed| parsed.file))
-}
-
 /// Opens a file of the backlog, and says afterwards what is wrong in it.
 fn open_editor(place: &Workplace, file: &str) -> anyhow::Result<()> {
     let path = place.folder.repository().join(file);
+    if std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
+        bail!(FolderError::Link { path });
+    }
     let opened = ralph_tui::edit_file(&path.to_string_lossy(), None);
     opened.map_err(|error| anyhow::anyhow!("{error}; the file is `{}`", path.display()))?;
     let backlog = place.folder.load()?;

@@ -107,10 +107,17 @@ fn note_problems(board: &Board<'_>) {
             "warning: task files have {count} errors; `ralph tasks check` shows them\n"
         )),
     }
+    for claim in board.orphans() {
+        let run = ralph_run::short_run_id(&claim.run);
+        write_stderr(&format!(
+            "warning: run {run} has task {}, whose file is missing or has errors\n",
+            claim.task
+        ));
+    }
 }
 
 /// How text looks on this stdout.
-pub(in crate::commands) fn options(variables: &dyn Fn(&str) -> Option<String>) -> Options {
+fn options(variables: &dyn Fn(&str) -> Option<String>) -> Options {
     let stdout = match std::io::stdout().is_terminal() {
         true => Stdout::Terminal {
             width: terminal_width(),

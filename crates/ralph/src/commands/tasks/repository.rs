@@ -28,7 +28,7 @@ impl Repository {
         let top = top.canonicalize().unwrap_or(top);
         let common = common_directory(&top);
         let root = match &common {
-            Some(common) if common.file_name().is_some_and(|name| name == ".git") => {
+            Some(common) if common.file_name().is_some_and(|name| name == ".git") && !is_bare(common) => {
                 common.parent().unwrap_or(&top).to_owned()
             }
             // A submodule, or a worktree of a repository that has no checkout of its own.
@@ -41,6 +41,14 @@ impl Repository {
             id: id.collect(),
         })
     }
+}
+
+/// A bare repository has no checkout beside it, whatever its name is.
+fn is_bare(common: &Path) -> bool {
+    let config = fs::read_to_string(common.join("config")).unwrap_or_default();
+    config
+        .lines()
+        .any(|line| line.replace([' ', '\t'], "").eq_ignore_ascii_case("bare=true"))
 }
 
 /// The git directory that all worktrees share.
@@ -104,6 +112,24 @@ mod tests {
         let forged = Repository::find(None, &place.join("forged")).unwrap();
         assert_eq!(forged.root, place.join("forged"));
         assert_ne!(forged.id, found.id);
+    }
+
+    #[test]
+    fn a_worktree_of_a_bare_repository_has_its_own_files_and_shared_claims() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().canonicalize().unwrap();
+        let (first, second) = (place.join("main"), place.join("other"));
+        git(&place, &["init", "--quiet", "--bare", ".git"]);
+        git(&place, &["worktree", "add", "--quiet", "--orphan", "main"]);
+        git(&first, &["commit", "--quiet", "--allow-empty", "--message", "x"]);
+        git(
+            &place,
+            &["worktree", "add", "--quiet", "-b", "other", "other", "main"],
+        );
+        let [first_found, second_found] =
+            [&first, &second].map(|checkout| Repository::find(None, checkout).unwrap());
+        assert_eq!((&first_found.root, &second_found.root), (&first, &second));
+        assert_eq!(first_found.id, second_found.id);
     }
 
     #[test]
