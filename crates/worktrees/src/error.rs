@@ -50,8 +50,8 @@ pub enum Error {
     )]
     Exists(String),
     #[error(
-        "the branch `{branch}` exists already, but has no worktree of ours; choose another name, or delete the branch \
-         with `git branch -D {branch}`"
+        "the branch `{branch}` exists already, but has no worktree of ours; choose another name. `git log {branch}` \
+         shows what is on it, and `git branch -d {branch}` deletes it if it is merged"
     )]
     BranchExists { branch: String },
     #[error("there is no worktree `{0}` of this repository; `ralph worktrees` lists them")]
@@ -61,7 +61,7 @@ pub enum Error {
          lists what was rescued of it"
     )]
     BranchGone { name: String, branch: String },
-    #[error("another process uses {what}, for more than {seconds} s; try again when it is done")]
+    #[error("another process has been using {what} for {seconds} s; try again when it is done")]
     Locked { what: String, seconds: u64 },
     #[error("{occupant} works in `{}`; end it first", path.display())]
     Occupied { path: PathBuf, occupant: Occupant },
@@ -112,7 +112,9 @@ pub enum Error {
     NoBaseBranch(String),
     #[error("`{0}` is not a local branch, so nothing can be merged into it; name one with `--into`")]
     NotALocalBranch(String),
-    #[error("the branch `{0}` does not exist any more; name another one with `--into`")]
+    #[error("`{0}` cannot be merged into itself; name another branch with `--into`")]
+    IntoItself(String),
+    #[error("there is no branch `{0}`; name another one with `--into`")]
     BaseGone(String),
     #[error("`{branch}` and `{base}` have no common history; merge them by hand")]
     Unrelated { branch: String, base: String },
@@ -144,7 +146,7 @@ pub enum Error {
     HalfAdvanced { checkout: PathBuf, why: String },
     #[error("`{base}` is checked out in {count} worktrees; leave it checked out in at most one")]
     CheckedOutTwice { base: String, count: usize },
-    #[error("`{0}` was moved by others three times while the merge was prepared; try again")]
+    #[error("`{0}` moved three times while the merge was being prepared; try again")]
     BaseMoved(String),
     #[error(
         "there is no verify command, so the merge would be unverified; set `verify` in ralph.yml, or add `--unverified`"

@@ -109,7 +109,10 @@ impl Repository {
                 .clone()
                 .ok_or_else(|| Error::NoBaseBranch(name.to_string()))?,
         };
-        if !into.starts_with("refs/heads/") || into == name.branch_ref() {
+        if into == name.branch_ref() {
+            return Err(Error::IntoItself(name.branch()));
+        }
+        if !into.starts_with("refs/heads/") {
             return Err(Error::NotALocalBranch(short_ref(&into).to_owned()));
         }
         if self.commit_of(&into).await?.is_none() {

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use ralph_run::{Home, VerifySpec, Warned, WarningKind, WorkspaceCloser, run_command_line};
 use worktrees::{CheckoutSnapshot, Created, GitEnvironment, NewWorktree, Repository, Worktree, WorktreeName};
 
+use super::super::worktrees::hold;
 use super::hidden_env::hidden_variables;
 use crate::console::write_stderr;
 use crate::failure::Failure;
@@ -69,12 +70,17 @@ pub(super) async fn enter(home: &Home, settings: &mut Settings, name: Option<&st
         .unwrap_or_else(|| worktree.path.clone());
     settings.own_worktree = Some(OwnWorktree {
         name: name.to_string(),
+        path: worktree.path.clone(),
         checkout: repository.checkout().to_owned(),
         variables: variables_of(&worktree),
     });
     if !worktree.is_set_up {
-        set_up(settings, &worktree).await?;
-        repository.note_set_up(&name)?;
+        // Two runs that start at once must not set it up both, nor the second one under the agent of the first.
+        let _lock = hold(home, &repository, &name)?;
+        if !repository.worktree(&name)?.is_set_up {
+            set_up(settings, &worktree).await?;
+            repository.note_set_up(&name)?;
+        }
     }
     Ok(())
 }
