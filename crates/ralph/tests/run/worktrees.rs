@@ -292,15 +292,10 @@ fn a_run_in_a_folder_of_a_worktree_has_all_of_it_to_itself() {
     fs::create_dir(stage.workspace().join("part")).unwrap();
     let settings = stage.workspace().join("ralph.yml");
     fs::copy(settings, stage.workspace().join("part/ralph.yml")).unwrap();
-    let mut trust = stage.ralph(&["trust", "--yes"]);
-    trust
-        .current_dir(stage.workspace().join("part"))
-        .output()
-        .unwrap();
     git(&stage, &["add", "--all"]);
     git(&stage, &["commit", "--quiet", "-m", "Part"]);
     let tip = git(&stage, &["rev-parse", "main"]);
-    let ran = stage.run(&["--worktree=fix", "-C", "part"]);
+    let ran = stage.run(&["--worktree=fix", "-C", "part", "--trust"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let worktree = folder(&stage);
     assert!(worktree.join("part/made.txt").exists(), "{ran:?}");
