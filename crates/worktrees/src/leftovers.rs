@@ -62,7 +62,7 @@ impl Repository {
             let git = self.git_to_commit(&worktree.path).await?;
             let is_staged = !self
                 .git_in(&worktree.path)
-                .succeeds(&["diff", "--cached", "--quiet"])
+                .succeeds(&["diff", "--cached", "--quiet", "--ignore-submodules=none"])
                 .await?;
             // A file may differ in nothing but its time, or in what a filter removes.
             if is_staged {

@@ -311,7 +311,8 @@ impl Merge<'_> {
         let repository = self.repository;
         let git = || repository.git_in(&self.folder);
         git().run(&["add", "--all", "--sparse", "--", "."]).await?;
-        if git().succeeds(&["diff", "--cached", "--quiet"]).await? {
+        let compare = ["diff", "--cached", "--quiet", "--ignore-submodules=none"];
+        if git().succeeds(&compare).await? {
             return Ok(rebased);
         }
         let commit = [
