@@ -303,3 +303,15 @@ fn a_run_in_a_folder_of_a_worktree_has_all_of_it_to_itself() {
     assert!(said.contains("is in use by run"), "{said}");
     assert_eq!(git(&stage, &["rev-parse", "main"]), tip);
 }
+
+#[test]
+fn a_merge_from_a_hook_of_git_is_verified_where_it_is_merged() {
+    let stage = stage("echo made > made.txt", "");
+    stage.run(&["--worktree=fix"]);
+    let verify = "git ls-files --error-unmatch made.txt";
+    let mut merge = stage.ralph(&["merge", "fix", "--verify", verify]);
+    merge.env("GIT_DIR", stage.workspace().join(".git"));
+    merge.env("GIT_INDEX_FILE", stage.workspace().join(".git/index"));
+    let merged = Ran::of(&merge.output().unwrap());
+    assert_eq!(merged.code, Some(0), "{merged:?}");
+}

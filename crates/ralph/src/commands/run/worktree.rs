@@ -21,6 +21,9 @@ const PORT_VARIABLE: &str = "RALPH_PORT_BASE";
 const NAME_VARIABLE: &str = "RALPH_WORKTREE";
 const CHECKOUT_VARIABLE: &str = "RALPH_CHECKOUT";
 
+/// They would lead the git of a command elsewhere, if ralph is started by an alias or a hook of git.
+const ELSEWHERE: [&str; 3] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"];
+
 /// The repository around a folder.
 pub(in crate::commands) async fn find_repository(home: &Home, folder: &Path) -> anyhow::Result<Repository> {
     home.prepare()?;
@@ -183,7 +186,12 @@ pub(in crate::commands) async fn run_commands(
             log: None,
             marker: None,
             environment: env.variables.clone(),
-            withheld: env.withheld.clone(),
+            withheld: env
+                .withheld
+                .iter()
+                .cloned()
+                .chain(ELSEWHERE.map(Into::into))
+                .collect(),
             timeout,
         })
         .await;
