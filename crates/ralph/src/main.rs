@@ -115,7 +115,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Trust(args) => commands::trust::execute(&args, &home()?, &variables, &cwd),
         Command::Notify(args) => commands::notify::execute(&args, &home()?, &variables, &cwd),
         Command::Clean(args) => commands::clean::execute(&args, &home()?),
-        Command::Worktrees(args) => commands::worktrees::execute(&args, &home()?, &cwd).await,
+        Command::Worktrees(args) => commands::worktrees::execute(&args, &home()?, &variables, &cwd).await,
         Command::Merge(args) => commands::merge::execute(&args, &home()?, &variables, &cwd).await,
         Command::Serve(args) => commands::serve::execute(&args, &home()?, &variables).await,
         Command::Token(args) => commands::token::execute(&args, &home()?, &variables, &cwd),

@@ -21,6 +21,7 @@ const MAX_INFO_BYTES: u64 = 64 << 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockInfo {
+    /// The run, or a command such as `ralph merge`.
     pub run_id: String,
     pub pid: u32,
     pub since: Timestamp,
@@ -51,6 +52,13 @@ impl fmt::Display for LockHeld {
             return formatter.write_str(" is in use by another run; `ralph runs` lists them");
         };
         let since = since.strftime("%Y-%m-%d %H:%M UTC");
+        // The id of a run has no space.
+        if run_id.contains(' ') {
+            return write!(
+                formatter,
+                " is in use by `{run_id}` (pid {pid}, since {since}); try again when it is done"
+            );
+        }
         let run_id = short_run_id(run_id);
         write!(
             formatter,

@@ -72,6 +72,17 @@ fn a_lock_from_the_future_or_the_past_is_held_as_long_as_any_other() {
     }
 }
 
+#[test]
+fn a_command_that_holds_a_workspace_is_not_called_a_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let _lock = Lock::workspace(&home, directory.path(), &info("ralph worktrees")).unwrap();
+    let refused = held(Lock::workspace(&home, directory.path(), &info("second")));
+    let text = refused.to_string();
+    assert!(text.contains("is in use by `ralph worktrees` (pid"), "{text}");
+    assert!(!text.contains("ralph stop"), "{text}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_workspace_is_the_same_by_any_way_to_it() {

@@ -40,13 +40,57 @@ impl Repository {
         let refresh = ["update-index", "-q", "--refresh"];
         self.git_in(folder).answer(&refresh).await?;
         let forward = ["read-tree", "-m", "-u", "--no-recurse-submodules", from, to];
-        self.git_in(folder).online().run(&forward).await?;
+        if let Err(error) = self.git_in(folder).online().run(&forward).await {
+            return Err(match self.restore(folder, from, to).await {
+                Ok(()) => error,
+                Err(also) => Error::HalfAdvanced {
+                    checkout: folder.clone(),
+                    why: format!("{error}; then {also}"),
+                },
+            });
+        }
         if self.is_checked_out(folder, branch).await? && self.move_branch(branch, from, to, message).await? {
             return Ok(Some(Advanced { checkout }));
         }
         let back = ["read-tree", "-m", "-u", "--no-recurse-submodules", to, from];
         self.git_in(folder).run(&back).await?;
         Ok(None)
+    }
+
+    /// Puts the files back that a move has changed before it failed. That is safe: none of them had changes of its user.
+    async fn restore(&self, folder: &Path, from: &str, to: &str) -> Result<(), Error> {
+        let mut tracked = Vec::new();
+        for (is_new, path) in self.moved_files(from, to).await? {
+            if !is_new {
+                tracked.extend_from_slice(path.as_os_str().as_encoded_bytes());
+                tracked.push(0);
+                continue;
+            }
+            // Behind a link that the move would have replaced there is nothing of ours.
+            if in_the_way(folder, &path).is_some_and(|found| found == path) {
+                let path = folder.join(path);
+                fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+            }
+        }
+        // The index is written last, so it is still the old one.
+        let git = || self.git_in(folder).without_pathspecs();
+        let restore = ["checkout-index", "--force", "-z", "--stdin"];
+        git().input(tracked).run(&restore).await?;
+        git().answer(&["update-index", "-q", "--refresh"]).await?;
+        Ok(())
+    }
+
+    /// The files that differ between two commits, and whether they are new.
+    async fn moved_files(&self, from: &str, to: &str) -> Result<Vec<(bool, PathBuf)>, Error> {
+        let diff = ["diff-tree", "-r", "-z", "--name-status", "--no-renames"];
+        let diff = [&diff[..], &[from, to, "--"]].concat();
+        let output = self.git().bytes(&diff).await?;
+        let items = zero_separated(&output);
+        let pairs = items.chunks_exact(2).filter_map(|pair| match pair {
+            [state, path] => Some((*state == b"A", path_from_bytes(path))),
+            _ => None,
+        });
+        Ok(pairs.collect())
     }
 
     async fn move_branch(&self, branch: &str, from: &str, to: &str, message: &str) -> Result<bool, Error> {
@@ -81,12 +125,17 @@ impl Repository {
                 continue;
             }
             // During a rebase `HEAD` is detached, and git moves the branch at the end.
-            let directory = self.git_directory(&checkout.path).await?;
+            let has_it = checkout.branch.as_deref() == Some(branch);
+            let directory = match self.git_directory(&checkout.path).await {
+                Ok(directory) => directory,
+                // A damaged worktree of another branch is none of ours.
+                Err(Error::Git { .. }) if !has_it => continue,
+                Err(error) => return Err(error),
+            };
             let is_rebased = ["rebase-merge", "rebase-apply"].iter().any(|folder| {
                 let name = fs::read_to_string(directory.join(folder).join("head-name"));
                 name.is_ok_and(|name| name.trim() == branch)
             });
-            let has_it = checkout.branch.as_deref() == Some(branch);
             if (has_it || is_rebased)
                 && let Some(operation) = unfinished(&directory)
             {
@@ -119,28 +168,18 @@ impl Repository {
 
     /// The files of a checkout that its user has changed and the move would change as well.
     async fn overlap(&self, checkout: &Path, from: &str, to: &str) -> Result<Vec<PathBuf>, Error> {
-        let diff = [
-            "diff-tree",
-            "-r",
-            "-z",
-            "--name-status",
-            "--no-renames",
-            from,
-            to,
-            "--",
-        ];
-        let output = self.git().bytes(&diff).await?;
-        let items = zero_separated(&output);
         let mut overlap = BTreeSet::new();
         let mut touched = BTreeSet::new();
-        for pair in items.chunks_exact(2) {
-            let [state, path] = pair else { continue };
-            let path = path_from_bytes(path);
-            if *state == b"A" {
+        let mut new = BTreeSet::new();
+        for (is_new, path) in self.moved_files(from, to).await? {
+            if is_new {
                 overlap.extend(in_the_way(checkout, &path));
+                new.insert(path.clone());
             }
             touched.insert(path);
         }
+        // A tracked file that makes room for a folder is in nobody's way. If its user has changed it, it is found below.
+        overlap.retain(|path| !touched.contains(path) || new.contains(path));
         let changes = self.changes(checkout).await?;
         let hidden = self.overlooked(checkout).await?;
         for changed in changes.all().into_iter().chain(hidden) {

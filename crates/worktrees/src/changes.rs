@@ -53,6 +53,25 @@ impl Repository {
         Ok(changes)
     }
 
+    /// Refuses a worktree whose `.git` is not the one that git made. An agent may have replaced it, and git would run what
+    /// the settings of the repository there say.
+    pub(crate) fn refuse_foreign(&self, folder: &Path) -> Result<(), Error> {
+        let link = folder.join(".git");
+        let is_file = std::fs::symlink_metadata(&link).is_ok_and(|metadata| metadata.is_file());
+        let text = std::fs::read_to_string(&link)
+            .ok()
+            .filter(|_| is_file)
+            .unwrap_or_default();
+        let named = text
+            .strip_prefix("gitdir: ")
+            .map(|path| folder.join(path.trim_end()));
+        let own = self.common().join("worktrees");
+        match named.and_then(|path| path.canonicalize().ok()) {
+            Some(path) if path.parent() == Some(own.as_path()) => Ok(()),
+            _ => Err(Error::ForeignGit(folder.to_owned())),
+        }
+    }
+
     /// Refuses a checkout in which a merge, rebase or the like waits for a person.
     pub(crate) async fn refuse_unfinished(&self, folder: &Path) -> Result<(), Error> {
         let directory = self.git_directory(folder).await?;
@@ -88,6 +107,30 @@ impl Repository {
         let submodules = self.submodules(folder).await?;
         let is_checked_out = |path: &PathBuf| folder.join(path).join(".git").exists();
         Ok(submodules.into_iter().find(is_checked_out))
+    }
+
+    /// Refuses a worktree whose submodules have repositories. They are in its git directory, which is deleted with it.
+    pub(crate) fn refuse_submodules(&self, path: &Path) -> Result<(), Error> {
+        let modules = self.notes_of_git(path).map(|notes| notes.join("modules"));
+        let has_any =
+            |modules: &PathBuf| std::fs::read_dir(modules).is_ok_and(|mut found| found.next().is_some());
+        match modules.filter(has_any) {
+            Some(modules) => Err(Error::Submodules {
+                path: path.to_owned(),
+                modules,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Where git keeps `HEAD`, index and reflog of a worktree, also if its folder is gone.
+    pub(crate) fn notes_of_git(&self, path: &Path) -> Option<PathBuf> {
+        let link = path.join(".git");
+        let folders = std::fs::read_dir(self.common().join("worktrees")).ok()?;
+        folders.flatten().map(|folder| folder.path()).find(|folder| {
+            let text = std::fs::read_to_string(folder.join("gitdir"));
+            text.is_ok_and(|text| Path::new(text.trim_end()) == link)
+        })
     }
 
     /// The submodules of a checkout.

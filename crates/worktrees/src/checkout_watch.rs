@@ -14,7 +14,7 @@ use crate::repository::Repository;
 pub struct CheckoutSnapshot {
     checkout: PathBuf,
     head: String,
-    /// Files that are not as in their commit, with what shows that they changed again.
+    /// Files that are not as in their commit, and the settings and hooks of the repository, with what shows that they changed again.
     changed: BTreeMap<PathBuf, Option<(u64, SystemTime)>>,
 }
 
@@ -36,7 +36,12 @@ impl Repository {
         head.push(' ');
         head.push_str(&self.git_in(&checkout).text(&["rev-parse", "HEAD"]).await?);
         let changes = self.changes(&checkout).await?;
-        let changed = changes.all().into_iter().map(|path| {
+        // These run programs in the user's name the next time that git is used.
+        let hooks = fs::read_dir(self.common().join("hooks"));
+        let hooks = hooks.into_iter().flatten().flatten().map(|entry| entry.path());
+        let settings = ["config", "info/attributes"].map(|name| self.common().join(name));
+        let watched = hooks.chain(settings);
+        let changed = changes.all().into_iter().chain(watched).map(|path| {
             let mark = mark(&checkout.join(&path));
             (path, mark)
         });

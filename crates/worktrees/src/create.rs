@@ -94,12 +94,14 @@ impl Repository {
                 branch: name.branch(),
             });
         }
+        let rescue = self.rescue_lost(&worktree).await?;
         self.forget_missing(&worktree.path).await?;
         let path = worktree.path.as_os_str().to_owned();
         let add = ["worktree".into(), "add".into(), path, name.branch().into()];
         self.git().online().run(&add).await?;
         drop(lock);
         let mut notes = vec![Note::Recreated];
+        notes.extend(rescue.map(Note::Rescued));
         notes.extend(self.furnish(&worktree, &new.copy).await?);
         worktree.is_ready = true;
         worktree.is_set_up = false;

@@ -31,6 +31,10 @@ pub enum Error {
     NotARepository(PathBuf),
     #[error("`{}` is a bare repository; run this in one of its worktrees, or in a clone", .0.display())]
     Bare(PathBuf),
+    #[error(
+        "the git directory `{}` does not say where its main checkout is; run this in the main checkout instead", .0.display()
+    )]
+    SeparateGitDirectory(PathBuf),
     #[error("the repository `{}` has no commits; make the first one with `git commit`", .0.display())]
     NoCommits(PathBuf),
     #[error(
@@ -46,8 +50,8 @@ pub enum Error {
     )]
     Exists(String),
     #[error(
-        "the branch `{branch}` exists already, but has no worktree of ours; choose another name, or delete the branch \
-         with `git branch -D {branch}`"
+        "the branch `{branch}` exists already, but has no worktree of ours; choose another name. `git log {branch}` \
+         shows what is on it, and `git branch -d {branch}` deletes it if it is merged"
     )]
     BranchExists { branch: String },
     #[error("there is no worktree `{0}` of this repository; `ralph worktrees` lists them")]
@@ -57,7 +61,7 @@ pub enum Error {
          lists what was rescued of it"
     )]
     BranchGone { name: String, branch: String },
-    #[error("another process uses {what}, for more than {seconds} s; try again when it is done")]
+    #[error("another process has been using {what} for {seconds} s; try again when it is done")]
     Locked { what: String, seconds: u64 },
     #[error("{occupant} works in `{}`; end it first", path.display())]
     Occupied { path: PathBuf, occupant: Occupant },
@@ -67,10 +71,20 @@ pub enum Error {
     )]
     HasWork { name: String, work: String },
     #[error(
-        "`{}` contains another repository, `{}`, whose work cannot be kept; move it elsewhere first",
+        "`{}` contains another repository, `{}`, whose work cannot be kept; push its commits, then move it elsewhere",
         path.display(), inner.display()
     )]
     NestedRepository { path: PathBuf, inner: PathBuf },
+    #[error(
+        "commits of the submodules of `{}` are in `{}`, which would be deleted; push what you need of them, then delete \
+         that folder", path.display(), modules.display()
+    )]
+    Submodules { path: PathBuf, modules: PathBuf },
+    #[error(
+        "`.git` in `{}` is not the file that git made there, so nothing was run in it; delete it and restore it with \
+         `git worktree repair` in the main checkout", .0.display()
+    )]
+    ForeignGit(PathBuf),
     #[error("a {operation} is in progress in `{}`; finish or abort it there", path.display())]
     InProgress { operation: &'static str, path: PathBuf },
     #[error(
@@ -98,10 +112,17 @@ pub enum Error {
     NoBaseBranch(String),
     #[error("`{0}` is not a local branch, so nothing can be merged into it; name one with `--into`")]
     NotALocalBranch(String),
-    #[error("the branch `{0}` does not exist any more; name another one with `--into`")]
+    #[error("`{0}` cannot be merged into itself; name another branch with `--into`")]
+    IntoItself(String),
+    #[error("there is no branch `{0}`; name another one with `--into`")]
     BaseGone(String),
     #[error("`{branch}` and `{base}` have no common history; merge them by hand")]
     Unrelated { branch: String, base: String },
+    #[error(
+        "the base lacks commits that `{branch}` was cut from, and the branch contains merges, which would bring them back; \
+         merge it by hand"
+    )]
+    BaseRewritten { branch: String },
     #[error(
         "the worktree `{}` has uncommitted changes: {}. Commit them there, then merge again",
         path.display(), list(files)
@@ -117,9 +138,15 @@ pub enum Error {
         base: String,
         files: Vec<PathBuf>,
     },
+    #[error(
+        "the files of `{}` are half brought up to date: {why}. Nothing was merged; free disk space if there is none, then \
+         look at `git -C {} status`, and bring the files of the merge back with `git restore`",
+        checkout.display(), checkout.display()
+    )]
+    HalfAdvanced { checkout: PathBuf, why: String },
     #[error("`{base}` is checked out in {count} worktrees; leave it checked out in at most one")]
     CheckedOutTwice { base: String, count: usize },
-    #[error("`{0}` was moved by others three times while the merge was prepared; try again")]
+    #[error("`{0}` moved three times while the merge was being prepared; try again")]
     BaseMoved(String),
     #[error(
         "there is no verify command, so the merge would be unverified; set `verify` in ralph.yml, or add `--unverified`"

@@ -17,7 +17,7 @@ use crate::status::disk_usage;
 pub struct RetentionPolicy {
     /// Merged worktrees, and those in quarantine, are kept for this long.
     pub keep_for: Duration,
-    /// Beyond this size the oldest of them go earlier.
+    /// Beyond this size the oldest of them go earlier, but nothing leaves the quarantine within a day.
     pub max_bytes: u64,
     /// Nothing is removed, only listed.
     pub is_dry_run: bool,
@@ -91,8 +91,13 @@ impl Repository {
         let oldest = now
             .checked_sub(SignedDuration::try_from(policy.keep_for).unwrap_or(SignedDuration::MAX))
             .unwrap_or(Timestamp::MIN);
+        // There is always a day to notice that an ignored file was needed.
+        let newest = now
+            .checked_sub(SignedDuration::from_hours(24))
+            .unwrap_or(Timestamp::MIN);
         for (entry, bytes) in quarantine {
-            if entry.removed_at > oldest && total <= policy.max_bytes {
+            let is_over_budget = total > policy.max_bytes && entry.removed_at <= newest;
+            if entry.removed_at > oldest && !is_over_budget {
                 continue;
             }
             if !policy.is_dry_run
@@ -105,42 +110,28 @@ impl Repository {
             cleaned.freed_bytes = cleaned.freed_bytes.saturating_add(bytes);
             cleaned.deleted.push(entry);
         }
+        let mut to_come = 0_u64;
         for Candidate {
             name,
             merged_at,
             bytes,
         } in candidates
         {
-            let is_over_budget = total > policy.max_bytes;
+            let is_over_budget = total.saturating_sub(to_come) > policy.max_bytes;
             if merged_at > oldest && !is_over_budget {
                 continue;
             }
             if !policy.is_dry_run
-                && let Err(error) = self.remove_merged(&name, is_over_budget).await
+                && let Err(error) = self.remove(&name, RemoveMode::KeepWork).await
             {
                 cleaned.failed.push((name, error));
                 continue;
             }
-            if is_over_budget {
-                total = total.saturating_sub(bytes);
-                cleaned.freed_bytes = cleaned.freed_bytes.saturating_add(bytes);
-            }
+            // It frees its space when it leaves the quarantine.
+            to_come = to_come.saturating_add(bytes);
             cleaned.removed.push(name);
         }
         cleaned.remaining_bytes = total;
         Ok(cleaned)
-    }
-
-    /// Removes a merged worktree. It stays in quarantine, unless the disk space is needed.
-    async fn remove_merged(&self, name: &WorktreeName, is_over_budget: bool) -> Result<(), Error> {
-        let removed = self.remove(name, RemoveMode::KeepWork).await?;
-        let Some(files) = removed.quarantined.filter(|_| is_over_budget) else {
-            return Ok(());
-        };
-        let entries = self.quarantine();
-        match entries.into_iter().find(|entry| entry.files() == files) {
-            Some(entry) => self.delete_from_quarantine(&entry).await,
-            None => Ok(()),
-        }
     }
 }

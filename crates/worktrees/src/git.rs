@@ -46,8 +46,9 @@ const VARIABLES: [(&str, &str); 8] = [
 ];
 /// What keeps git off the network. `GIT_ALLOW_PROTOCOL` is for versions that do not know the first one.
 const OFFLINE: [(&str, &str); 2] = [("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")];
-/// What git sees of our environment: where programs, the user's settings and keys are, and who the user is.
-const INHERITED: [&str; 17] = [
+/// What git sees of our environment: where programs, the user's settings and keys are, who the
+/// user is, and how to reach the network.
+const INHERITED: [&str; 29] = [
     "PATH",
     "HOME",
     "XDG_CONFIG_HOME",
@@ -65,6 +66,18 @@ const INHERITED: [&str; 17] = [
     "GIT_EXEC_PATH",
     "GIT_SSH",
     "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT",
+    "http_proxy",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
 ];
 
 /// The variables that git gets from its caller.

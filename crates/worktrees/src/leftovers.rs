@@ -39,6 +39,7 @@ impl Repository {
     pub async fn commit_leftovers(&self, name: &WorktreeName, message: &str) -> Result<Leftovers, Error> {
         let _name_lock = self.lock_name(name).await?;
         let worktree = self.worktree(name)?;
+        self.refuse_foreign(&worktree.path)?;
         self.refuse_unfinished(&worktree.path).await?;
         self.return_to_branch(&worktree).await?;
         let changes = self.changes(&worktree.path).await?;
@@ -61,7 +62,7 @@ impl Repository {
             let git = self.git_to_commit(&worktree.path).await?;
             let is_staged = !self
                 .git_in(&worktree.path)
-                .succeeds(&["diff", "--cached", "--quiet"])
+                .succeeds(&["diff", "--cached", "--quiet", "--ignore-submodules=none"])
                 .await?;
             // A file may differ in nothing but its time, or in what a filter removes.
             if is_staged {

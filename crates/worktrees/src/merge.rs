@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::error::Error;
+use crate::error::{Error, list};
 use crate::lock::FileLock;
 use crate::name::WorktreeName;
 use crate::rebase::Rebased;
@@ -109,7 +109,10 @@ impl Repository {
                 .clone()
                 .ok_or_else(|| Error::NoBaseBranch(name.to_string()))?,
         };
-        if !into.starts_with("refs/heads/") || into == name.branch_ref() {
+        if into == name.branch_ref() {
+            return Err(Error::IntoItself(name.branch()));
+        }
+        if !into.starts_with("refs/heads/") {
             return Err(Error::NotALocalBranch(short_ref(&into).to_owned()));
         }
         if self.commit_of(&into).await?.is_none() {
@@ -138,6 +141,7 @@ impl Repository {
         if !worktree.path.is_dir() {
             return Ok(());
         }
+        self.refuse_foreign(&worktree.path)?;
         self.refuse_unfinished(&worktree.path).await?;
         let changes = self.changes(&worktree.path).await?;
         if !changes.is_empty() {
@@ -218,9 +222,15 @@ impl Merge<'_> {
         for note in copied {
             tracing::debug!(%note, "in the folder of a merge");
         }
+        let changed_before = repository.changes(&self.folder).await?.tracked;
         let verification = hooks.verify(&self.folder, &commit).await.map_err(Error::Hook)?;
         let is_verified = match verification {
-            Verification::Passed => true,
+            Verification::Passed => {
+                if let Some(summary) = self.changed_by_commands(&changed_before).await? {
+                    return Ok(Some(MergeOutcome::VerifyFailed { into, summary }));
+                }
+                true
+            }
             Verification::Unverified if self.request.allows_unverified => false,
             Verification::Unverified => return Err(Error::Unverified),
             Verification::Failed { summary } => {
@@ -251,6 +261,21 @@ impl Merge<'_> {
             is_verified,
             advanced: advanced.checkout,
         })))
+    }
+
+    /// Which files of the commit were changed while it was verified: what passed is then not what would be merged.
+    async fn changed_by_commands(&self, before: &[PathBuf]) -> Result<Option<String>, Error> {
+        let submodules = self.repository.submodules(&self.folder).await?;
+        let mut changed = self.repository.changes(&self.folder).await?.tracked;
+        // What is built in a submodule shows as a change of it.
+        changed.retain(|path| !before.contains(path) && !submodules.contains(path));
+        Ok((!changed.is_empty()).then(|| {
+            format!(
+                "the setup or verify commands changed files of the commit: {}. What passed is not what would be merged; \
+                 commit these changes in the worktree, or let the commands leave the files alone",
+                list(&changed)
+            )
+        }))
     }
 
     /// Proves that what the branch changes is in the rebased commit.
@@ -286,7 +311,8 @@ impl Merge<'_> {
         let repository = self.repository;
         let git = || repository.git_in(&self.folder);
         git().run(&["add", "--all", "--sparse", "--", "."]).await?;
-        if git().succeeds(&["diff", "--cached", "--quiet"]).await? {
+        let compare = ["diff", "--cached", "--quiet", "--ignore-submodules=none"];
+        if git().succeeds(&compare).await? {
             return Ok(rebased);
         }
         let commit = [

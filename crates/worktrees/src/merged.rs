@@ -28,7 +28,9 @@ impl Repository {
         arguments.push("--no-messages".to_owned());
         arguments.extend(from.map(|from| format!("--merge-base={from}")));
         arguments.extend([base.to_owned(), commit.to_owned()]);
-        let merged = match self.git().answer(&arguments).await {
+        // How files merge is written in `.gitattributes`, which git does not read outside of a checkout.
+        let git = self.git().variable("GIT_ATTR_SOURCE", base);
+        let merged = match git.answer(&arguments).await {
             // No common history, or a version of git that cannot do it.
             Err(Error::Git { .. }) => return Ok(false),
             merged => merged?,

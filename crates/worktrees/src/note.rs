@@ -36,6 +36,8 @@ pub enum Note {
     NoPorts,
     /// It was missing, and was checked out again from its branch.
     Recreated,
+    /// Commits of the lost folder that are not on its branch, and the ref that keeps them.
+    Rescued(String),
 }
 
 impl fmt::Display for Note {
@@ -83,6 +85,10 @@ impl fmt::Display for Note {
             Self::Recreated => {
                 formatter.write_str("its folder was missing; it was checked out again from its branch")
             }
+            Self::Rescued(reference) => write!(
+                formatter,
+                "commits that were not on its branch are kept as `{reference}`"
+            ),
         }
     }
 }

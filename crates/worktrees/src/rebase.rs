@@ -76,13 +76,20 @@ impl Repository {
         branch_tip: &str,
         base_tip: &str,
     ) -> Result<Rebased, Error> {
-        if self.is_ancestor(base_tip, branch_tip).await? {
+        let from = self.rebase_start(worktree, branch_tip, base_tip).await?;
+        // If the base lacks what the worktree was cut from, it was dropped there and must not come back.
+        let is_base_kept = self.is_ancestor(&from, base_tip).await?;
+        if is_base_kept && self.is_ancestor(base_tip, branch_tip).await? {
             return Ok(Rebased::Clean(branch_tip.to_owned()));
         }
-        let from = self.rebase_start(worktree, branch_tip, base_tip).await?;
         let range = format!("{from}..{branch_tip}");
         let merges = ["rev-list", "--count", "--merges", &range, "--"];
         let has_merges = self.git().text(&merges).await? != "0";
+        if has_merges && !is_base_kept {
+            return Err(Error::BaseRewritten {
+                branch: worktree.branch(),
+            });
+        }
         let git = self.git_to_commit(folder).await?.online();
         let tried = if has_merges {
             // A rebase would lose how these merges were resolved. The branch is merged as it is.

@@ -99,6 +99,8 @@ impl Repository {
             }
             rescue = self.rescue_unless_contained(worktree, tip).await?;
         }
+        // It contains the branch as well.
+        rescue = self.rescue_lost(worktree).await?.or(rescue);
         self.forget_missing(&worktree.path).await?;
         let is_branch_deleted = self.delete_branch(&worktree.name, branch_tip.as_deref()).await?;
         self.forget_record(&worktree.name)?;
@@ -146,7 +148,7 @@ impl Repository {
         self.is_ancestor(commit, &worktree.base_commit).await
     }
 
-    async fn rescue_unless_contained(
+    pub(crate) async fn rescue_unless_contained(
         &self,
         worktree: &Worktree,
         commit: &str,

@@ -52,6 +52,10 @@ impl Repository {
         }
         let listed = list_checkouts(git()).await?;
         let checkout = match listed.into_iter().next() {
+            // Of a submodule and of a separate git directory, git lists the git directory in place of the checkout.
+            Some(main) if !main.is_bare && !main.path.join(".git").exists() => {
+                find_separate_checkout(folder, &main.path, &common, &environment).await?
+            }
             Some(main) if !main.is_bare => main.path,
             _ => PathBuf::from(git().text(&["rev-parse", "--show-toplevel"]).await?),
         };
@@ -200,7 +204,11 @@ impl Repository {
 
     /// All checkouts that git knows, the main one first.
     pub(crate) async fn checkouts(&self) -> Result<Vec<Checkout>, Error> {
-        list_checkouts(self.git()).await
+        let mut checkouts = list_checkouts(self.git()).await?;
+        if let Some(main) = checkouts.first_mut().filter(|main| !main.is_bare) {
+            main.path.clone_from(&self.checkout);
+        }
+        Ok(checkouts)
     }
 }
 
@@ -231,6 +239,29 @@ async fn list_checkouts(git: Git) -> Result<Vec<Checkout>, Error> {
         }
     }
     Ok(checkouts)
+}
+
+/// The main checkout of a repository whose git directory is elsewhere.
+async fn find_separate_checkout(
+    folder: &Path,
+    directory: &Path,
+    common: &Path,
+    environment: &GitEnvironment,
+) -> Result<PathBuf, Error> {
+    let top = ["rev-parse", "--show-toplevel"];
+    // A submodule's git directory names its checkout.
+    let named = ["config", "--get", "core.worktree"];
+    let git = Git::new(directory, environment);
+    if let Some(named) = git.answer(&named).await? {
+        let checkout = directory.join(named);
+        return checkout.canonicalize().map_err(Error::io("open", &checkout));
+    }
+    let own = ["rev-parse", "--absolute-git-dir"];
+    let own = PathBuf::from(Git::new(folder, environment).text(&own).await?);
+    if own.canonicalize().ok().as_deref() != Some(common) {
+        return Err(Error::SeparateGitDirectory(common.to_owned()));
+    }
+    Ok(PathBuf::from(Git::new(folder, environment).text(&top).await?))
 }
 
 /// Makes a folder that other users cannot read, unless it is there already.

@@ -33,6 +33,7 @@ impl Repository {
     /// Takes a snapshot of a worktree, with uncommitted and untracked files as they are on the disk. Changes nothing in
     /// it.
     pub(crate) async fn snapshot(&self, worktree: &Worktree) -> Result<Snapshot, Error> {
+        self.refuse_foreign(&worktree.path)?;
         let changes = self.changes(&worktree.path).await?;
         if let Some(inner) = self.nested_repository(&worktree.path, &changes).await? {
             return Err(Error::NestedRepository {
@@ -40,6 +41,7 @@ impl Repository {
                 inner,
             });
         }
+        self.refuse_submodules(&worktree.path)?;
         let index = PrivateIndex::copy(self, &worktree.path).await?;
         let head = ["rev-parse", "--verify", "HEAD^{commit}"];
         let head = self.git_in(&worktree.path).text(&head).await?;
@@ -50,7 +52,7 @@ impl Repository {
         if let Some(staged) = staged.filter(|staged| *staged != tree && *staged != head_tree) {
             parents.push(self.keep_tree(&staged, &[&head], "staged").await?);
         }
-        parents.extend(self.abandoned(worktree, &head).await?);
+        parents.extend(self.abandoned(&worktree.path, worktree, &head).await?);
         let is_head_enough = tree == head_tree && parents.len() == 1;
         let commit = if is_head_enough {
             head
@@ -89,14 +91,14 @@ impl Repository {
     }
 
     /// Commits that were made in the worktree and that neither `head` nor another one contains: those of a branch that
-    /// was reset or amended.
-    pub(crate) async fn abandoned(&self, worktree: &Worktree, head: &str) -> Result<Vec<String>, Error> {
+    /// was reset or amended. `folder` is the worktree, or where git keeps its `HEAD`.
+    async fn abandoned(&self, folder: &Path, worktree: &Worktree, head: &str) -> Result<Vec<String>, Error> {
         let mut known = vec![head.to_owned()];
         let branch = worktree.name.branch_ref();
         known.extend(self.commit_of(&branch).await?);
         let log = ["log", "--walk-reflogs", "--format=%H", MAX_REFLOG];
         let of = |name| [&log[..], &[name, "--"]].concat();
-        let at_head = self.git_in(&worktree.path).text(&of("HEAD")).await;
+        let at_head = self.git_in(folder).text(&of("HEAD")).await;
         let at_branch = self.git().text(&of(&branch)).await;
         // A reflog may be off, or have entries that git has forgotten.
         for listed in [at_head, at_branch].into_iter().flatten() {
@@ -119,6 +121,33 @@ impl Repository {
             }
         }
         Ok(tips)
+    }
+
+    /// Keeps the commits of a worktree whose folder is gone that only its `HEAD` and reflog name. Gives the ref.
+    pub(crate) async fn rescue_lost(&self, worktree: &Worktree) -> Result<Option<String>, Error> {
+        self.refuse_submodules(&worktree.path)?;
+        let Some(notes) = self.notes_of_git(&worktree.path) else {
+            return Ok(None);
+        };
+        let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        // Without its branch, `HEAD` names nothing.
+        let Some(head) = self.git_in(&notes).answer(&head).await? else {
+            return Ok(None);
+        };
+        let mut parents = vec![head.clone()];
+        parents.extend(self.abandoned(&notes, worktree, &head).await?);
+        if parents.len() == 1 {
+            let branch_tip = self.commit_of(&worktree.name.branch_ref()).await?;
+            if branch_tip.as_ref() == Some(&head) {
+                return Ok(None);
+            }
+            return self.rescue_unless_contained(worktree, &head).await;
+        }
+        let tree = self.tree_of(&head).await?;
+        let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
+        let message = format!("Commits of the lost worktree {}", worktree.name);
+        let commit = self.keep_tree(&tree, &parents, &message).await?;
+        self.keep(&worktree.name, &commit).await.map(Some)
     }
 
     async fn tree_of(&self, commit: &str) -> Result<String, Error> {

@@ -66,6 +66,7 @@ impl Repository {
         }
         let mut dirt = None;
         if worktree.path.is_dir() {
+            self.refuse_foreign(&worktree.path)?;
             let changes = self.changes(&worktree.path).await?;
             dirt = Some(Dirt {
                 changed: changes.tracked.len(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use clap::Args;
-use ralph_run::Home;
+use ralph_run::{Home, RUN_ID_VARIABLE};
 use run_view::{one_line, sanitise};
 use serde_json::json;
 use worktrees::{HookError, MergeHooks, MergeOutcome, MergeRequest, Repository, Verification, WorktreeName};
@@ -57,6 +57,7 @@ pub async fn execute(
     variables: &dyn Fn(&str) -> Option<String>,
     cwd: &Path,
 ) -> anyhow::Result<u8> {
+    refuse_agents(variables)?;
     let (repository, name) = find(args, home, cwd).await?;
     let settings = settings(args, home, variables, &repository)?;
     let _lock = hold(home, &repository, &name)?;
@@ -71,7 +72,13 @@ pub async fn execute(
             .port_base
             .map(|port| ("RALPH_PORT_BASE".into(), port.to_string().into()))
             .into_iter()
-            .chain([("RALPH_WORKTREE".into(), name.as_str().into())])
+            .chain([
+                ("RALPH_WORKTREE".into(), name.as_str().into()),
+                (
+                    "RALPH_CHECKOUT".into(),
+                    repository.checkout().as_os_str().to_owned(),
+                ),
+            ])
             .collect(),
         settings: &settings,
         is_quiet: args.json,
@@ -86,6 +93,17 @@ pub async fn execute(
         outcome,
         MergeOutcome::Conflict { .. } | MergeOutcome::VerifyFailed { .. }
     )))
+}
+
+/// Prevents that an agent merges or removes by accident. It cannot prevent intent: an agent can do anything its user can.
+pub(super) fn refuse_agents(variables: &dyn Fn(&str) -> Option<String>) -> Result<(), Failure> {
+    match variables(RUN_ID_VARIABLE) {
+        Some(run) if !run.is_empty() => Err(Failure::config(format!(
+            "an agent can neither merge nor remove worktrees (this is run `{}`): say in your answer what should be done",
+            run_view::excerpt(&run)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The worktree of this name, else that of the run.

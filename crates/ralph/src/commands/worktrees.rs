@@ -12,6 +12,7 @@ use worktrees::{Cleaned, RemoveMode, Repository, RetentionPolicy, WorktreeName, 
 
 use super::clean::format_bytes;
 use super::listing::{columns, render_table};
+use super::merge::refuse_agents;
 use super::run::find_repository;
 use crate::console::{render_json_pretty, write_stderr, write_stdout};
 use crate::failure::Failure;
@@ -26,7 +27,8 @@ use crate::settings::values::parse_duration;
   ralph worktrees gc --dry-run       show what could be cleaned up
 
 Nothing that could be work is deleted: what is not merged is kept under
-refs/ralph/rescue/, and the files stay in quarantine for a week.")]
+refs/ralph/rescue/, and the files stay in quarantine for a week, or for at
+least a day if `gc` needs the space.")]
 pub struct WorktreesArgs {
     #[command(subcommand)]
     pub command: Option<WorktreesCommand>,
@@ -62,7 +64,7 @@ pub struct RemoveArgs {
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
 
-    /// Also with work that is not merged, which is kept under a rescue ref
+    /// Remove it even if it has unmerged work, which is kept under a rescue ref
     #[arg(long)]
     pub force: bool,
 }
@@ -76,7 +78,7 @@ pub struct GcArgs {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "7d")]
     pub older_than: Duration,
 
-    /// Beyond this size, remove the oldest of them earlier
+    /// Beyond this size, remove the oldest of them earlier, but never within a day
     #[arg(long, value_name = "GB", default_value_t = 20)]
     pub max_size: u64,
 
@@ -87,7 +89,18 @@ pub struct GcArgs {
 
 const HEAD: [&str; 6] = ["NAME", "STATE", "AHEAD", "BEHIND", "SIZE", "BASE"];
 
-pub async fn execute(args: &WorktreesArgs, home: &Home, cwd: &Path) -> anyhow::Result<u8> {
+pub async fn execute(
+    args: &WorktreesArgs,
+    home: &Home,
+    variables: &dyn Fn(&str) -> Option<String>,
+    cwd: &Path,
+) -> anyhow::Result<u8> {
+    if matches!(
+        args.command,
+        Some(WorktreesCommand::Remove(_) | WorktreesCommand::Gc(_))
+    ) {
+        refuse_agents(variables)?;
+    }
     let workspace = find_workspace(args.directory.as_deref(), cwd)?;
     let repository = find_repository(home, &workspace).await?;
     match &args.command {
@@ -289,18 +302,21 @@ async fn clean_up(repository: &Repository, home: &Home, args: &GcArgs, is_json: 
 }
 
 fn render_cleaned(cleaned: &Cleaned, is_dry_run: bool) -> String {
-    let would = if is_dry_run { "would have " } else { "" };
+    let (removed, deleted, freed) = match is_dry_run {
+        true => ("would remove", "would delete", "would free"),
+        false => ("removed", "deleted", "freed"),
+    };
     let mut text = String::new();
     for name in &cleaned.removed {
-        text.push_str(&format!("{would}removed {name}, which is merged\n"));
+        text.push_str(&format!("{removed} {name}, which is merged\n"));
     }
     for entry in &cleaned.deleted {
-        text.push_str(&format!("{would}deleted {} from quarantine\n", entry.name));
+        text.push_str(&format!("{deleted} {} from quarantine\n", entry.name));
     }
-    let (freed, remaining) = (
+    let (bytes, remaining) = (
         format_bytes(cleaned.freed_bytes),
         format_bytes(cleaned.remaining_bytes),
     );
-    text.push_str(&format!("{would}freed {freed}; worktrees take {remaining}\n"));
+    text.push_str(&format!("{freed} {bytes}; worktrees take {remaining}\n"));
     text
 }

@@ -195,6 +195,8 @@ pub struct WorktreeSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnWorktree {
     pub name: String,
+    /// Its top folder.
+    pub path: PathBuf,
     /// The folder from which its repository is found.
     pub checkout: PathBuf,
     /// What setup, verify commands and the agent see.

@@ -255,3 +255,63 @@ fn what_cannot_be_a_worktree_is_refused_before_anything_starts() {
         "{outside:?}"
     );
 }
+
+#[test]
+fn an_agent_can_neither_merge_nor_remove() {
+    let stage = stage("echo made > made.txt", "");
+    stage.run(&["--worktree=fix"]);
+    let tip = git(&stage, &["rev-parse", "main"]);
+    for arguments in [
+        &["merge", "fix", "--unverified"][..],
+        &["merge", "fix", "--verify", "true"],
+        &["worktrees", "remove", "fix", "--force"],
+        &["worktrees", "gc", "--max-size", "0"],
+    ] {
+        let mut command = stage.ralph(arguments);
+        let refused = Ran::of(&command.env("RALPH_RUN_ID", "some-run").output().unwrap());
+        assert_ne!(refused.code, Some(0), "{refused:?}");
+        assert!(
+            refused
+                .stderr
+                .contains("an agent can neither merge nor remove worktrees"),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(git(&stage, &["rev-parse", "main"]), tip);
+    assert_eq!(listed(&stage).len(), 1);
+}
+
+#[test]
+fn a_run_in_a_folder_of_a_worktree_has_all_of_it_to_itself() {
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    let agent = format!(
+        "echo made > made.txt; git add . && git -c user.name=A -c user.email=a@example.invalid commit -qm Made; \
+         (unset RALPH_RUN_ID; {ralph} merge fix --unverified > \"$RALPH_CHECKOUT/../said\" 2>&1)"
+    );
+    let stage = stage(&agent, "");
+    fs::create_dir(stage.workspace().join("part")).unwrap();
+    let settings = stage.workspace().join("ralph.yml");
+    fs::copy(settings, stage.workspace().join("part/ralph.yml")).unwrap();
+    git(&stage, &["add", "--all"]);
+    git(&stage, &["commit", "--quiet", "-m", "Part"]);
+    let tip = git(&stage, &["rev-parse", "main"]);
+    let ran = stage.run(&["--worktree=fix", "-C", "part", "--trust"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let worktree = folder(&stage);
+    assert!(worktree.join("part/made.txt").exists(), "{ran:?}");
+    let said = fs::read_to_string(stage.workspace().join("../said")).unwrap();
+    assert!(said.contains("is in use by run"), "{said}");
+    assert_eq!(git(&stage, &["rev-parse", "main"]), tip);
+}
+
+#[test]
+fn a_merge_from_a_hook_of_git_is_verified_where_it_is_merged() {
+    let stage = stage("echo made > made.txt", "");
+    stage.run(&["--worktree=fix"]);
+    let verify = "git ls-files --error-unmatch made.txt";
+    let mut merge = stage.ralph(&["merge", "fix", "--verify", verify]);
+    merge.env("GIT_DIR", stage.workspace().join(".git"));
+    merge.env("GIT_INDEX_FILE", stage.workspace().join(".git/index"));
+    let merged = Ran::of(&merge.output().unwrap());
+    assert_eq!(merged.code, Some(0), "{merged:?}");
+}

@@ -7,6 +7,22 @@ use worktrees::{Error, Progress};
 use crate::stage::{Stage, write};
 
 #[tokio::test]
+async fn a_hook_or_setting_that_was_written_meanwhile_is_noticed() {
+    let stage = Stage::new();
+    let repository = stage.repository().await;
+    let before = repository.snapshot_checkout().await.unwrap();
+    write(&stage.checkout().join(".git/hooks/pre-commit"), "exit 0\n");
+    stage.git(&["config", "alias.st", "status"]);
+    let after = repository.snapshot_checkout().await.unwrap();
+    let changes = before.changes_to(&after).unwrap();
+    let directory = stage.checkout().join(".git");
+    assert_eq!(
+        changes.files,
+        [directory.join("config"), directory.join("hooks/pre-commit")]
+    );
+}
+
+#[tokio::test]
 async fn everything_that_an_agent_left_is_committed_and_no_change_is_a_verdict() {
     let stage = Stage::new();
     let worktree = stage.create("fix").await.worktree;

@@ -4,6 +4,7 @@
 mod creating;
 mod leaving;
 pub(crate) mod merging;
+mod odd_merges;
 mod removing;
 mod stage;
 mod states;

@@ -61,7 +61,7 @@ impl MergeHooks for Hooks {
 }
 
 /// The files below a folder with their content, without git's.
-fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -81,14 +81,14 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-fn merged(outcome: Result<MergeOutcome, Error>) -> Merged {
+pub(crate) fn merged(outcome: Result<MergeOutcome, Error>) -> Merged {
     match outcome {
         Ok(MergeOutcome::Merged(merged)) => merged,
         other => unreachable!("{other:?}"),
     }
 }
 
-async fn with_commit(stage: &Stage, name: &str, file: &str, text: &str) -> PathBuf {
+pub(crate) async fn with_commit(stage: &Stage, name: &str, file: &str, text: &str) -> PathBuf {
     let worktree = stage.create(name).await.worktree;
     write(&worktree.path.join(file), text);
     stage.commit_in(&worktree.path, name);
@@ -435,6 +435,44 @@ async fn what_a_force_push_dropped_from_the_base_does_not_come_back() {
     );
     assert_eq!(stage.git(&["log", "--format=%s", "main"]), "fix\nInstead\nBegin");
     assert!(!stage.checkout().join("dropped.txt").exists());
+}
+
+#[tokio::test]
+async fn what_a_reset_dropped_from_the_base_does_not_come_back() {
+    let stage = Stage::new();
+    stage.write("dropped.txt", "dropped\n");
+    stage.commit("To be dropped");
+    with_commit(&stage, "fix", "new.txt", "new\n").await;
+    stage.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    let repository = stage.repository().await;
+    merged(
+        repository
+            .merge(&named("fix"), &unverified(), &mut Unchecked)
+            .await,
+    );
+    assert_eq!(stage.git(&["log", "--format=%s", "main"]), "fix\nBegin");
+    assert!(!stage.checkout().join("dropped.txt").exists());
+}
+
+#[tokio::test]
+async fn a_branch_with_merges_is_refused_if_it_would_bring_dropped_commits_back() {
+    let stage = Stage::new();
+    stage.write("dropped.txt", "dropped\n");
+    stage.commit("To be dropped");
+    let path = with_commit(&stage, "fix", "new.txt", "new\n").await;
+    stage.git_in(&path, &["switch", "--quiet", "--create", "side", "HEAD~1"]);
+    stage.commit_in(&path, "Side");
+    stage.git_in(&path, &["switch", "--quiet", "ralph/fix"]);
+    stage.git_in(&path, &["merge", "--quiet", "--no-edit", "side"]);
+    stage.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    let tip = stage.tip("main");
+    let repository = stage.repository().await;
+    let refused = repository
+        .merge(&named("fix"), &unverified(), &mut Unchecked)
+        .await
+        .unwrap_err();
+    assert!(matches!(refused, Error::BaseRewritten { .. }), "{refused}");
+    assert_eq!(stage.tip("main"), tip);
 }
 
 #[tokio::test]

@@ -224,15 +224,108 @@ async fn a_squashed_or_rebased_branch_counts_as_merged_also_after_later_changes(
 }
 
 #[tokio::test]
-async fn a_change_that_was_merged_and_reverted_is_not_merged() {
+async fn a_change_that_was_squashed_and_reverted_is_rescued_with_its_branch() {
     let stage = Stage::new();
     let repository = stage.repository().await;
     let worktree = stage.create("fix").await.worktree;
     write(&worktree.path.join("new.txt"), "x\n");
-    stage.commit_in(&worktree.path, "Work");
+    let work = stage.commit_in(&worktree.path, "Work");
     let status = repository.status(&worktree.name).await.unwrap();
     assert!(!status.is_merged);
     assert_eq!((status.ahead, status.behind), (1, 0));
+    stage.git(&["merge", "--quiet", "--squash", "ralph/fix"]);
+    stage.commit("Squashed");
+    stage.git(&["revert", "--no-edit", "HEAD"]);
+    assert!(!stage.checkout().join("new.txt").exists());
+    let removed = repository
+        .remove(&worktree.name, RemoveMode::KeepWork)
+        .await
+        .unwrap();
+    // No branch contains the commit itself.
+    assert_eq!(stage.tip(&removed.rescue.unwrap()), Some(work));
+}
+
+/// A worktree whose folder is gone, with a commit that is on no branch.
+async fn lost(stage: &Stage) -> (worktrees::Worktree, String) {
+    let worktree = stage.create("fix").await.worktree;
+    stage.git_in(&worktree.path, &["switch", "--quiet", "--detach"]);
+    write(&worktree.path.join("new.txt"), "x\n");
+    let work = stage.commit_in(&worktree.path, "Work");
+    stage.git_in(&worktree.path, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    std::fs::remove_dir_all(&worktree.path).unwrap();
+    (worktree, work)
+}
+
+#[tokio::test]
+async fn commits_of_a_lost_worktree_are_kept_when_it_is_removed_or_made_again() {
+    let stage = Stage::new();
+    let (worktree, work) = lost(&stage).await;
+    let repository = stage.repository().await;
+    let removed = repository
+        .remove(&worktree.name, RemoveMode::KeepWork)
+        .await
+        .unwrap();
+    let rescue = removed.rescue.unwrap();
+    stage.git(&["merge-base", "--is-ancestor", &work, &rescue]);
+
+    let stage = Stage::new();
+    let (worktree, work) = lost(&stage).await;
+    let repository = stage.repository().await;
+    let new = worktrees::NewWorktree::default();
+    let created = repository.recreate(&worktree.name, &new).await.unwrap();
+    let [rescue] = &stage.rescued()[..] else {
+        panic!("{created:?}")
+    };
+    stage.git(&["merge-base", "--is-ancestor", &work, rescue]);
+    let note = worktrees::Note::Rescued(rescue.clone());
+    assert!(created.notes.contains(&note), "{created:?}");
+}
+
+#[tokio::test]
+async fn a_worktree_stays_while_its_git_directory_has_commits_of_submodules() {
+    let stage = Stage::new();
+    let worktree = stage.create("fix").await.worktree;
+    let directory = stage.git_in(&worktree.path, &["rev-parse", "--absolute-git-dir"]);
+    let modules = Path::new(&directory).join("modules");
+    write(&modules.join("sub/HEAD"), "ref: refs/heads/main\n");
+    let repository = stage.repository().await;
+    let refused = repository.remove(&worktree.name, RemoveMode::Rescue).await;
+    assert!(matches!(refused, Err(Error::Submodules { .. })), "{refused:?}");
+    std::fs::remove_dir_all(&worktree.path).unwrap();
+    let refused = repository.remove(&worktree.name, RemoveMode::Rescue).await;
+    assert!(matches!(refused, Err(Error::Submodules { .. })), "{refused:?}");
+    assert!(modules.exists());
+}
+
+#[tokio::test]
+async fn nothing_is_run_in_a_worktree_whose_git_directory_was_replaced() {
+    let stage = Stage::new();
+    let worktree = stage.create("fix").await.worktree;
+    std::fs::remove_file(worktree.path.join(".git")).unwrap();
+    stage.git_in(&worktree.path, &["init", "--quiet"]);
+    let mark = stage.path("mark");
+    let filter = format!("touch '{}'; cat", mark.display());
+    stage.git_in(&worktree.path, &["config", "filter.x.clean", &filter]);
+    write(&worktree.path.join(".gitattributes"), "* filter=x\n");
+    let repository = stage.repository().await;
+    let name = &worktree.name;
+    let refused = [
+        repository.commit_leftovers(name, "Leftovers").await.err(),
+        repository.status(name).await.err(),
+        repository.remove(name, RemoveMode::Rescue).await.err(),
+        repository
+            .merge(
+                name,
+                &crate::merging::unverified(),
+                &mut crate::merging::Unchecked,
+            )
+            .await
+            .err(),
+    ];
+    for error in refused {
+        assert!(matches!(error, Some(Error::ForeignGit(_))), "{error:?}");
+    }
+    assert!(!mark.exists());
 }
 
 #[tokio::test]
@@ -351,7 +444,13 @@ async fn cleaning_up_takes_only_what_is_merged_or_rescued() {
     // A size budget does not touch work either.
     let small = repository.clean_up(policy(3_600, 0), now, &free).await.unwrap();
     assert_eq!(small.removed, [named("busy")]);
-    assert!(small.remaining_bytes > 0 && repository.quarantine().is_empty());
+    assert!(small.remaining_bytes > 0 && small.deleted.is_empty());
+    assert_eq!(repository.quarantine().len(), 2);
+    let tomorrow = now + jiff::SignedDuration::from_hours(25);
+    let week = policy(7 * 86_400, 0);
+    let small = repository.clean_up(week, tomorrow, &free).await.unwrap();
+    assert_eq!(small.deleted.len(), 2);
+    assert!(repository.quarantine().is_empty());
     let left: Vec<String> = repository
         .worktrees()
         .into_iter()

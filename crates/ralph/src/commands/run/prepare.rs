@@ -228,6 +228,11 @@ pub(super) fn prepare(
         since: now,
     };
     let mut locks = vec![Lock::workspace(home, &settings.workspace, &info)?];
+    // A run for a folder of its worktree has all of it to itself: merges and other runs lock the top.
+    let worktree = settings.own_worktree.as_ref();
+    if let Some(worktree) = worktree.filter(|worktree| worktree.path != settings.workspace) {
+        locks.push(Lock::workspace(home, &worktree.path, &info)?);
+    }
     let files = match WorkspaceFiles::prepare(home, &settings.workspace) {
         Ok(files) => Some(files),
         Err(error) => {

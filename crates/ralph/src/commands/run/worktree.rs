@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use ralph_run::{Home, VerifySpec, Warned, WarningKind, WorkspaceCloser, run_command_line};
 use worktrees::{CheckoutSnapshot, Created, GitEnvironment, NewWorktree, Repository, Worktree, WorktreeName};
 
+use super::super::worktrees::hold;
 use super::hidden_env::hidden_variables;
 use crate::console::write_stderr;
 use crate::failure::Failure;
@@ -19,6 +20,9 @@ use run_view::sanitise;
 const PORT_VARIABLE: &str = "RALPH_PORT_BASE";
 const NAME_VARIABLE: &str = "RALPH_WORKTREE";
 const CHECKOUT_VARIABLE: &str = "RALPH_CHECKOUT";
+
+/// They would lead the git of a command elsewhere, if ralph is started by an alias or a hook of git.
+const ELSEWHERE: [&str; 3] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"];
 
 /// The repository around a folder.
 pub(in crate::commands) async fn find_repository(home: &Home, folder: &Path) -> anyhow::Result<Repository> {
@@ -69,12 +73,17 @@ pub(super) async fn enter(home: &Home, settings: &mut Settings, name: Option<&st
         .unwrap_or_else(|| worktree.path.clone());
     settings.own_worktree = Some(OwnWorktree {
         name: name.to_string(),
+        path: worktree.path.clone(),
         checkout: repository.checkout().to_owned(),
         variables: variables_of(&worktree),
     });
     if !worktree.is_set_up {
-        set_up(settings, &worktree).await?;
-        repository.note_set_up(&name)?;
+        // Two runs that start at once must not set it up both, nor the second one under the agent of the first.
+        let _lock = hold(home, &repository, &name)?;
+        if !repository.worktree(&name)?.is_set_up {
+            set_up(settings, &worktree).await?;
+            repository.note_set_up(&name)?;
+        }
     }
     Ok(())
 }
@@ -177,7 +186,12 @@ pub(in crate::commands) async fn run_commands(
             log: None,
             marker: None,
             environment: env.variables.clone(),
-            withheld: env.withheld.clone(),
+            withheld: env
+                .withheld
+                .iter()
+                .cloned()
+                .chain(ELSEWHERE.map(Into::into))
+                .collect(),
             timeout,
         })
         .await;
