@@ -49,7 +49,8 @@ impl Repository {
         let mut commit = None;
         if files > 0 {
             let git = || self.git_in(&worktree.path);
-            git().run(&["add", "--update", "--", "."]).await?;
+            // With a path it fails where nothing is tracked.
+            git().run(&["add", "--update"]).await?;
             if !untracked.is_empty() {
                 let mut names = Vec::new();
                 for path in &untracked {

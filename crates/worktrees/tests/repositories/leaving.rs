@@ -53,6 +53,20 @@ async fn everything_that_an_agent_left_is_committed_and_no_change_is_a_verdict()
 }
 
 #[tokio::test]
+async fn the_first_files_of_an_empty_repository_are_committed() {
+    let stage = Stage::empty();
+    stage.git(&["commit", "--quiet", "--allow-empty", "--message", "Begin"]);
+    let worktree = stage.create("fix").await.worktree;
+    let repository = stage.repository().await;
+    write(&worktree.path.join("first.txt"), "new\n");
+    let left = repository
+        .commit_leftovers(&worktree.name, "Leftovers")
+        .await
+        .unwrap();
+    assert_eq!(left.progress, Progress::Changed { commits: 1, files: 1 });
+}
+
+#[tokio::test]
 async fn an_agent_that_made_a_branch_of_its_own_is_followed_if_it_continues_ours() {
     let stage = Stage::new();
     let worktree = stage.create("fix").await.worktree;
