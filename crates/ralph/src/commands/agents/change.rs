@@ -99,7 +99,7 @@ pub(super) async fn stop(args: &AgentStopArgs, home: &Home, out: &mut dyn Write)
     Ok(0)
 }
 
-/// Waits until the agent has neither a run nor a task. Where nobody else reconciles, this process does it, for this agent only.
+/// Waits until the agent has neither a run nor a task. If no reconciler is running, this process reconciles, for this agent only.
 async fn settle(home: &Home, name: &AgentName) -> anyhow::Result<()> {
     let store = AgentStore::new(home.clone());
     let deadline = Instant::now() + END_LIMIT;

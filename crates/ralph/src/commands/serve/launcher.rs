@@ -206,7 +206,7 @@ impl Launcher for Detached {
     }
 }
 
-/// Lowers the cost limit to this. It counts as given by a flag, so that an agent whose cost nobody knows is refused.
+/// Lowers the cost limit to this. It counts as given by a flag, so that an agent that reports no cost is refused.
 fn limit_cost(settings: &mut Settings, ceiling: MicroUsd) {
     let own = settings.limits.cost.unwrap_or(ceiling);
     settings.limits.cost = Some(own.min(ceiling));
