@@ -46,5 +46,5 @@ pub use ports::PORTS_PER_WORKTREE;
 pub use quarantine::QuarantineEntry;
 pub use record::{MergeRecord, Worktree};
 pub use remove::{RemoveMode, Removed};
-pub use repository::Repository;
+pub use repository::{Repository, repository_id};
 pub use status::{Dirt, WorktreeStatus};

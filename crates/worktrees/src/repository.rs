@@ -29,6 +29,15 @@ pub struct Repository {
     environment: GitEnvironment,
 }
 
+/// The id of the repository with this common git directory: all of its worktrees have the same one. `common` must be
+/// canonical.
+#[must_use]
+pub fn repository_id(common: &Path) -> String {
+    let digest = Sha256::digest(common.as_os_str().as_encoded_bytes());
+    let bytes = digest.iter().take(ID_BYTES);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
+}
+
 impl Repository {
     /// Finds the repository around a folder. `state` is where worktrees of all repositories are kept; it is created if it
     /// is missing.
@@ -59,12 +68,7 @@ impl Repository {
             Some(main) if !main.is_bare => main.path,
             _ => PathBuf::from(git().text(&["rev-parse", "--show-toplevel"]).await?),
         };
-        let digest = Sha256::digest(common.as_os_str().as_encoded_bytes());
-        let id = digest
-            .iter()
-            .take(ID_BYTES)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let id = repository_id(&common);
         make_private_folder(state).map_err(Error::io("create", state))?;
         // git names worktrees by their real path.
         let state = state.canonicalize().map_err(Error::io("open", state))?;

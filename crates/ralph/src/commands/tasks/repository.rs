@@ -3,12 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
+use worktrees::repository_id;
 
 use crate::settings::{SettingsError, find_workspace};
-
-/// How much of the digest is in an id.
-const ID_BYTES: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::commands) struct Repository {
@@ -34,12 +31,8 @@ impl Repository {
             // A submodule, or a worktree of a repository that has no checkout of its own.
             Some(_) | None => top.clone(),
         };
-        let digest = Sha256::digest(common.unwrap_or(top).as_os_str().as_encoded_bytes());
-        let id = digest.iter().take(ID_BYTES).map(|byte| format!("{byte:02x}"));
-        Ok(Self {
-            root,
-            id: id.collect(),
-        })
+        let id = repository_id(&common.unwrap_or(top));
+        Ok(Self { root, id })
     }
 }
 
